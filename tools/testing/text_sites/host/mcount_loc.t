@@ -1,0 +1,1086 @@
+#!/usr/bin/env perl
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tests of scripts/mcount_loc.pl. Run with prove, from any directory; needs
+# gcc and binutils, with -m32 for the 32-bit half. MCOUNT_LOC in the
+# environment names another script to test.
+#
+# What the script says is checked against what objdump, readelf, the linker
+# and, in the end, a running program make of it; nothing here reads an ELF
+# file by the script's own means.
+
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $script = abs_path($ENV{MCOUNT_LOC} ||
+		      dirname(abs_path($0)) . '/../../../../scripts/mcount_loc.pl');
+plan skip_all => 'no mcount_loc.pl' unless $script && -e $script;
+
+$ENV{LC_ALL} = 'C';
+my $dir = tempdir('mcount_loc.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+chdir($dir) or die "$dir: $!";
+END { chdir('/') }
+# When interrupted, too
+$SIG{$_} = sub { exit(1) } for qw(HUP INT TERM);
+
+# ------------------------------------------------------------------------
+# Running things
+# ------------------------------------------------------------------------
+
+sub slurp
+{
+	my ($file) = @_;
+
+	open(my $fh, '<:raw', $file) or die "$file: $!";
+	local $/;
+	my $bytes = <$fh>;
+	return defined $bytes ? $bytes : '';
+}
+
+sub spew
+{
+	my ($file, $bytes) = @_;
+
+	open(my $fh, '>:raw', $file) or die "$file: $!";
+	print {$fh} $bytes;
+	close($fh) or die "$file: $!";
+}
+
+# Returns the exit status (or "signal N"), stdout and stderr
+sub run
+{
+	my ($command) = @_;
+
+	system("($command) >.stdout 2>.stderr");
+	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
+	return ($status, slurp('.stdout'), slurp('.stderr'));
+}
+
+# A tool that is not under test: it works, and has nothing to complain about
+sub tool
+{
+	my ($command) = @_;
+	my ($status, $out, $err) = run($command);
+
+	die "$command: exit status $status\n$err" if $status;
+	die "$command: $err" if $err =~ /\S/;
+	return $out;
+}
+
+# An endless loop ends as "signal 24"; a message from perl itself is a bug
+sub mcount_loc
+{
+	my ($arguments) = @_;
+	my ($status, $out, $err) =
+		run("ulimit -t 20; exec $^X $script $arguments");
+
+	fail("perl complains: $err") if $err =~ / at .* line \d/;
+	return ($status, $out, $err);
+}
+
+sub compile
+{
+	my ($object, $flags, $source) = @_;
+	my $language = $source =~ /^\t*\.section/ ? 'assembler' : 'c';
+	my $pg = $flags =~ /-mno-pg/ ? '' : '-pg -mfentry';
+
+	$pg = '-pg -mno-fentry' if $flags =~ s/-mcount-is-mcount//;
+	$flags =~ s/-mno-pg//;
+	$pg = '' if $language eq 'assembler';
+	spew('source', $source);
+	my $gcc = "gcc -O2 -fno-pie -fno-asynchronous-unwind-tables $pg $flags";
+	if ($flags =~ /-fpie/) {
+		# Position-independent code calls by way of the GOT, six bytes;
+		# the kernel's, when it is, has direct calls
+		tool("$gcc -x $language -S source -o source.s");
+		$source = slurp('source.s');
+		$source =~ s/call\s+\*__fentry__\@GOTPCREL\(%rip\)/call __fentry__/g;
+		spew('source', $source);
+		$language = 'assembler';
+	}
+	tool("$gcc -x $language -c source -o $object");
+	return $object;
+}
+
+# ------------------------------------------------------------------------
+# Looking at objects, with the help of binutils
+# ------------------------------------------------------------------------
+
+sub sections
+{
+	my ($object) = @_;
+	my @sections;
+
+	for (split /\n/, tool("readelf -SW $object")) {
+		next unless /^\s*\[\s*(\d+)\]\s(.*)/;
+		my ($index, $rest) = ($1, $2);
+		my ($name, $type, $offset, $size, $flags, $link, $info) = $rest =~
+			/^(\S*)\s+(\S+(?: SECTION INDICES)?)\s+[0-9a-f]{8,16} ([0-9a-f]{6,}) ([0-9a-f]{6,}) \S\S ([ A-Za-z]{3})\s+(\d+)\s+(\d+)/
+			or next;
+		$flags =~ s/ //g;
+		$sections[$index] = { index => $index, name => $name,
+				      type => $type, offset => hex($offset),
+				      size => hex($size), flags => $flags,
+				      link => $link, info => $info };
+	}
+	return @sections;
+}
+
+sub symbols
+{
+	my ($object) = @_;
+	my @symbols;
+
+	for (split /\n/, tool("readelf -sW $object")) {
+		next unless /^\s*(\d+): ([0-9a-f]+)\s+(\S+) (\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s?(\S*)/;
+		$symbols[$1] = { value => hex($2), size => $3, type => $4,
+				 bind => $5, section => $7, name => $8 };
+	}
+	return @symbols;
+}
+
+# Each site as "section+offset", in the order of the table
+sub table
+{
+	my ($object) = @_;
+	my @sections = sections($object);
+	my @symbols = symbols($object);
+	my $bytes = slurp($object);
+	my (@sites, $table);
+
+	for (split /\n/, tool("readelf -rW $object")) {
+		if (/^Relocation section '([^']*)' at offset 0x([0-9a-f]+)/) {
+			my ($relocs) = grep { $_ && $_->{name} eq $1 &&
+					      $_->{offset} == hex($2) } @sections;
+			$table = $sections[$relocs->{info}];
+			next;
+		}
+		next unless $table && $table->{name} eq '__mcount_loc';
+		next unless /^([0-9a-f]{8,}) +([0-9a-f]{8,}) (R_\S+_PC32) +[0-9a-f]+ +\S+(?: ([-+]) ([0-9a-f]+))?/;
+		my ($offset, $info, $addend) = (hex($1), $2, hex($5 || 0));
+		my $sym = length($info) == 16 ? hex(substr($info, 0, 8)) :
+						hex($info) >> 8;
+		my ($inplace, $state) = unpack('l< V',
+			substr($bytes, $table->{offset} + $offset, 8));
+
+		return "odd offset $offset" if $offset % 8;
+		return "state $state" if $state;
+		$addend = -$addend if ($4 || '') eq '-';
+		$addend = $inplace if length($info) == 8;
+		my $symbol = $symbols[$sym];
+		return "by weak symbol $symbol->{name}"
+			if $symbol->{bind} eq 'WEAK';
+		my $section = $sections[$symbol->{section}]{name};
+		push @sites, sprintf('%s+%x', $section, $symbol->{value} + $addend);
+	}
+	return @sites;
+}
+
+# Where objdump finds a call to one of these, in what is loaded
+sub calls
+{
+	my ($object) = @_;
+	my %code = map { $_->{name} => 1 }
+		   grep { $_ && $_->{flags} =~ /AX/ } sections($object);
+	my ($section, @sites);
+
+	for (split /\n/, tool("objdump -drw $object")) {
+		$section = $1 if /^Disassembly of section (.*):$/;
+		push @sites, "$section+$1"
+			if $section && $code{$section} &&
+			   /^\s*([0-9a-f]+):\te8 .*\tcall .*R_\S+_PL?[CT]32\s+(__fentry__|_?mcount)\b/;
+	}
+	return @sites;
+}
+
+sub sections_named
+{
+	my ($object, $name) = @_;
+
+	return grep { $_ && $_->{name} eq $name } sections($object);
+}
+
+# Whatever is not the table: the relocations, by symbol name, and the symbols
+sub rest
+{
+	my ($object) = @_;
+	my ($skip, @rest) = (0);
+
+	for (split /\n/, tool("readelf -rW $object")) {
+		$skip = /__mcount_loc/ if /^Relocation section '([^']*)'/;
+		push @rest, "$1 $2 $3"
+			if !$skip && /^([0-9a-f]{8,}) +[0-9a-f]+ (R_\S+)\s+(.*)/;
+	}
+	for (symbols($object)) {
+		push @rest, join(' ', @$_{qw(value size type bind section name)})
+			if $_ && $_->{type} ne 'SECTION';
+	}
+	return sort @rest;
+}
+
+# Tools read the object without a complaint, and keep the table
+sub readable
+{
+	my ($object) = @_;
+	my @table = table($object);
+
+	my $dump = tool("readelf -aW $object") . tool("objdump -xr $object");
+	return "warning: $1" if $dump =~ /(.*(?:warning|error|corrupt).*)/i;
+	for my $how ('strip -g', 'objcopy') {
+		tool("$how $object -o copy.o") if $how eq 'strip -g';
+		tool("$how $object copy.o") if $how eq 'objcopy';
+		return "$how changes the table"
+			if "@table" ne join(' ', table('copy.o'));
+	}
+	my @symbols = symbols($object);
+	my ($symtab) = grep { $_ && $_->{type} eq 'SYMTAB' } sections($object);
+	for my $i (0 .. $#symbols) {
+		return "symbol $i is on the wrong side of sh_info"
+			if ($symbols[$i]{bind} eq 'LOCAL') != ($i < $symtab->{info});
+	}
+	return 'fine';
+}
+
+# The object is processed, and all is well
+sub good
+{
+	my ($name, $object) = @_;
+
+	subtest $name => sub {
+		my @calls = calls($object);
+		my @rest = rest($object);
+
+		chmod(0640, $object);
+		my ($status, $out, $err) = mcount_loc($object);
+		is($status, 0, 'exit status');
+		is($out . $err, '', 'says nothing');
+		ok(@calls > 0, 'there are sites');
+		is_deeply([ table($object) ], \@calls, 'a table of all sites');
+		is_deeply([ rest($object) ], \@rest, 'other symbols and relocations');
+		is((stat($object))[2] & 07777, 0640, 'mode is kept');
+		is(readable($object), 'fine', 'other tools agree');
+
+		my ($table) = sections_named($object, '__mcount_loc');
+		is($table->{flags}, 'WA', 'flags') if $table;
+
+		my $bytes = slurp($object);
+		utime(1e9, 1e9, $object);
+		($status, $out, $err) = mcount_loc($object);
+		is($status . $out . $err, 0, 'second run');
+		ok(slurp($object) eq $bytes, 'second run: same bytes');
+		is((stat($object))[9], 1e9, 'second run: same time');
+		is_deeply([ glob("$object.*") ], [], 'no temporary file');
+	};
+}
+
+sub untouched
+{
+	my ($name, $object) = @_;
+	my $bytes = slurp($object);
+
+	utime(1e9, 1e9, $object);
+	my ($status, $out, $err) = mcount_loc($object);
+	is($status . $out . $err, 0, "$name: nothing to do");
+	ok(slurp($object) eq $bytes && (stat($object))[9] == 1e9,
+	   "$name: same bytes, same time");
+}
+
+# ------------------------------------------------------------------------
+# Objects
+# ------------------------------------------------------------------------
+
+my $functions = <<'END';
+static __attribute__((noinline, noclone)) int local(int x) { return x * 3; }
+int global(int x) { return local(x) + 1; }
+__attribute__((weak)) int weak(int x) { return local(x) + 2; }
+__attribute__((section(".sched.text"))) int sched(int x) { return local(x) + 3; }
+__attribute__((section(".init.text"))) int init(int x) { return local(x) + 4; }
+__attribute__((section("odd name%1"))) int odd(int x) { return local(x) + 5; }
+static __attribute__((section(".noinstr.text"), noinline, noclone))
+int alone(int x) { return x * 7; }
+__attribute__((no_instrument_function)) int notrace(int x) { return alone(x); }
+int (*const pointers[])(int) = { global, weak, sched, init, odd, local };
+END
+$functions =~ s/odd name%1/.1odd-\$name/;
+
+my $weak_only = <<'END';
+__attribute__((weak)) int weak1(int x) { return x + 1; }
+__attribute__((weak)) int weak2(int x) { return weak1(x) + 2; }
+__attribute__((weak)) int weak3(int x) { return weak2(x) + 3; }
+extern int elsewhere(int x);
+int (*pointers[])(int) = { weak1, weak2, weak3, elsewhere };
+END
+
+my $global_only = <<'END';
+int global1(int x) { return x + 1; }
+int global2(int x) { return global1(x) + 2; }
+END
+
+# Two section groups, of the same name in every object, and something outside
+my $comdat = <<'END';
+	.section .text.one,"axG",@progbits,one,comdat
+	.weak one
+one:	call __fentry__
+	ret
+	.size one, . - one
+	.section .text.two,"axG",@progbits,two,comdat
+	.weak two
+	nop
+two:	call __fentry__
+	nop
+	ret
+	call __fentry__
+	.size two, . - two
+	.section .text.three,"ax",@progbits
+	.globl user_NAME
+user_NAME:
+	call __fentry__
+	call one
+	call two
+	ret
+	.size user_NAME, . - user_NAME
+	.section .note.GNU-stack,"",@progbits
+END
+
+# A linker script for these
+my $whole_ld = <<'END';
+SECTIONS {
+	. = 0x100000;
+	.text : { *(.text*) }
+	. = ALIGN(0x1000);
+	.data : {
+		__start_mcount_loc = .;
+		KEEP(*(__mcount_loc))
+		__stop_mcount_loc = .;
+	}
+}
+END
+
+my $no_symbol = <<'END';
+	.section .text.a,"ax",@progbits
+	call __fentry__
+	.section .text.b,"ax",@progbits
+	ret
+	call __fentry__
+	.section .text.c,"ax",@progbits
+	call __fentry__
+	call __fentry__
+	.section .note.GNU-stack,"",@progbits
+END
+
+# Of these, only the second and third one are calls in code
+my $not_a_site = <<'END';
+	.section .text,"ax",@progbits
+f:	jmp __fentry__
+	call __fentry__
+	call mcount
+	.byte 0x0f
+	.long __fentry__ - . - 4
+	.long __fentry__
+	call __fentry__2
+	call *pointer
+	call local
+local:	ret
+	.section .data.calls,"aw",@progbits
+	.byte 0xe8
+	.long __fentry__ - . - 4
+pointer:
+	.long __fentry__
+	.section .comment.calls,"x",@progbits
+	.byte 0xe8
+	.long __fentry__ - . - 4
+	.section .note.GNU-stack,"",@progbits
+END
+
+sub has_section_symbol
+{
+	my ($object, $name) = @_;
+	my @sections = sections($object);
+
+	return grep { $_->{type} eq 'SECTION' &&
+		      $sections[$_->{section}]{name} eq $name } symbols($object);
+}
+
+sub test_objects
+{
+	my ($m) = @_;
+
+	good("$m: functions", compile('f.o', $m, $functions));
+	good("$m: mcount", compile('f.o', "$m -mcount-is-mcount", $functions));
+	good("$m: debug information", compile('f.o', "$m -g", $functions));
+	my ($relocs) = tool('readelf -rW f.o') =~ /__mcount_loc'.*\n.*\n((?:.+\n)+)/;
+	is(() = $relocs =~ /^[0-9a-f]+ +[0-9a-f]+ R_\S+_PC32 +0+ +\.\S+(?: \+ .*)?$/mg,
+	   scalar(table('f.o')), "$m: section symbols are made use of");
+	good("$m: -ffunction-sections",
+	     compile('f.o', "$m -ffunction-sections -g", $functions));
+	good("$m: unwind tables",
+	     compile('f.o', "$m -fasynchronous-unwind-tables", $weak_only));
+
+	compile('w.o', $m, $weak_only);
+	ok(!has_section_symbol('w.o', '.text'), "$m: weak only, no section symbol");
+	good("$m: weak only", 'w.o');
+	good("$m: weak only, debug information",
+	     compile('w.o', "$m -g", $weak_only));
+	compile('w.o', "$m -ffunction-sections", $weak_only);
+	ok(!has_section_symbol('w.o', '.text.weak2'),
+	   "$m: weak only, no section symbol in a function section");
+	good("$m: weak only, -ffunction-sections", 'w.o');
+	compile('w.o', $m, $global_only);
+	ok(!has_section_symbol('w.o', '.text'), "$m: global only, no section symbol");
+	good("$m: global only", 'w.o');
+	compile('w.o', $m, $no_symbol);
+	is(scalar(grep { $_ && $_->{bind} ne 'LOCAL' } symbols('w.o')), 1,
+	   "$m: three sections, one symbol");
+	good("$m: no symbol", 'w.o');
+
+	compile('n.o', $m, $not_a_site);
+	is_deeply([ calls('n.o') ], [ '.text+5', '.text+a' ],
+		  "$m: two sites among others");
+	good("$m: not a site", 'n.o');
+
+	# Without these two it does nothing at all
+	(my $no_calls = $not_a_site) =~ s/^\tcall (__fentry__|mcount)$//mg;
+	untouched("$m: no calls", compile('n.o', $m, $no_calls));
+	untouched("$m: no -pg", compile('n.o', "$m -mno-pg", $functions));
+	untouched("$m: notrace", compile('n.o', $m,
+		'__attribute__((no_instrument_function)) int f(int x) { return x; }'));
+	untouched("$m: nothing", compile('n.o', $m, 'extern int f(int x);'));
+	untouched("$m: has a table",
+		  compile('n.o', "$m -mrecord-mcount", $functions));
+}
+
+sub test_groups
+{
+	my ($m) = @_;
+	my $emulation = $m eq '-m32' ? '-m elf_i386' : '';
+
+	for my $name ('a', 'b') {
+		(my $source = $comdat) =~ s/NAME/$name/g;
+		compile("$name.o", $m, $source);
+	}
+	my $groups = sub {
+		my $groups = tool("readelf -gW $_[0]");
+
+		return join(' ', sort($groups =~
+				 /group section \[ *\d+\] `\.group' \[(\w+)\]/g));
+	};
+	is($groups->('a.o'), 'one two', "$m: groups");
+	my @rest = rest('a.o');
+	my @calls = sort(calls('a.o'));
+	my ($status, $out, $err) = mcount_loc('a.o b.o');
+	is($status . $out . $err, 0, "$m: groups: two objects at a time");
+	is_deeply([ sort(table('a.o')) ], \@calls, "$m: groups: sites");
+	is_deeply([ rest('a.o') ], \@rest,
+		  "$m: groups: other symbols and relocations");
+	is($groups->('a.o'), 'one two', "$m: groups: signatures are kept");
+	is(readable('a.o'), 'fine', "$m: groups: other tools agree");
+	is(scalar(grep { $_->{flags} =~ /G/ } sections_named('a.o', '__mcount_loc')), 2,
+	   "$m: groups: a table in each");
+	untouched("$m: groups: again", 'a.o');
+
+	# The linker throws one of each pair away, and the table with it
+	# (in 32 bits with references that wrap, as half the addresses are away)
+	my $ld = $whole_ld;
+	$ld =~ s/0x100000/0xc0100000/, $ld =~ s/ALIGN\(0x1000\)/0x8000/
+		if $m eq '-m32';
+	spew('script.ld', $ld);
+	compile('fentry.o', $m, "\t.section .text\n\t.globl __fentry__\n__fentry__:\tret\n" .
+				"\t.section .note.GNU-stack,\"\",\@progbits\n");
+	tool("ld $emulation -e one -T script.ld a.o b.o fentry.o -o groups");
+	my @linked = sort(map { sprintf('%0*x', $m eq '-m32' ? 8 : 16, $_) }
+			      linked_calls('groups'));
+	my $dump = (mcount_loc('--dump groups'))[1];
+	is_deeply([ sort(split /\n/, $dump) ], \@linked, "$m: groups: linked");
+	is((mcount_loc('--sort groups'))[0], 0, "$m: groups: sort");
+	$dump = (mcount_loc('--dump groups'))[1];
+	is_deeply([ split(/\n/, $dump) ], \@linked, "$m: groups: sorted");
+}
+
+# The GNU assembler makes a table of extended section indices as soon as there
+# are that many sections, others only when a symbol needs it
+sub hide_extended_indices
+{
+	my ($object) = @_;
+	my ($section) = sections_named($object, '.symtab_shndx');
+	my $bytes = slurp($object);
+	my ($shoff, $size) = ord(substr($bytes, 4)) == 1 ?
+		(unpack('V', substr($bytes, 32)), 40) :
+		(unpack('Q<', substr($bytes, 40)), 64);
+
+	substr($bytes, $shoff + $size * $section->{index} + 4, 4, pack('V', 1));
+	spew($object, $bytes);
+}
+
+sub test_sections
+{
+	my ($m) = @_;
+	my $source = sub {
+		my ($fill, $labels) = @_;
+		my ($local, $weak) = $labels ?
+			('local:', ".weak weak\nweak:") : ('', '');
+
+		return <<"END";
+	.section .text,"ax",\@progbits
+	.globl first
+first:	call __fentry__
+	ret
+	.altmacro
+	.macro fill n
+	.section .fill.&n,"a",\@progbits
+	.byte 0
+	.endm
+	.set n, 0
+	.rept $fill
+	.set n, n + 1
+	fill %n
+	.endr
+	.section .text.local,"ax",\@progbits
+$local	call __fentry__
+	ret
+	.section .text.weak,"ax",\@progbits
+	$weak
+	nop
+	call __fentry__
+	ret
+	.section .text.none,"ax",\@progbits
+	nop
+	nop
+	call __fentry__
+	.section .data.p,"aw",\@progbits
+	.long first
+	.section .note.GNU-stack,"",\@progbits
+END
+	};
+	my $count = sub {
+		my ($n) = tool("readelf -hW $_[0]") =~
+			/Number of section headers: +(?:0 \()?(\d+)/;
+		return $n;
+	};
+
+	# Just below what an ELF header can count, just reaching it by what is
+	# added, and beyond; there with and without a symbol that the table of
+	# extended section indices, .symtab_shndx, is needed for
+	my $other = $count->(compile('s.o', $m, $source->(0, 1)));
+	for ([ 0xfefd, 1 ], [ 0xfefe, 1 ], [ 0xff08, 1 ], [ 0x10008, 0 ]) {
+		my ($want, $labels) = @$_;
+		next if $m eq '-m32' && $want != 0xff08;
+
+		my $what = "$m: $want sections" . ($labels ? '' : ', no symbols');
+		compile('s.o', $m, $source->($want - $other, $labels));
+		my $got = $count->('s.o');
+		is($got, $want + ($want >= 0xff00), $what);
+		hide_extended_indices('s.o') unless $labels;
+		my $expect = '.text+0 .text.local+0 .text.weak+1 .text.none+2';
+		my @rest = rest('s.o');
+		my ($status, $out, $err) = mcount_loc('s.o');
+		is($status . $out . $err, 0, "$what: exit status");
+		is(join(' ', table('s.o')), $expect, "$what: sites");
+		is_deeply([ rest('s.o') ], \@rest,
+			  "$what: other symbols and relocations");
+		is($count->('s.o'), $got + 2 + !$labels, "$what: a few more");
+		# Too many for the ELF header to hold, from 0xff00 on
+		is(tool('readelf -hW s.o') =~ /section headers: +0 \(/ ? 1 : 0,
+		   $want >= 0xfefe ? 1 : 0, "$what: numbering");
+		untouched("$what: again", 's.o');
+	}
+}
+
+sub test_partial_link
+{
+	my ($m) = @_;
+	my $emulation = $m eq '-m32' ? '-m elf_i386' : '';
+
+	compile('a.o', $m, $functions);
+	(my $source = $weak_only) =~ s/pointers/more_pointers/;
+	compile('b.o', $m, $source);
+	mcount_loc('a.o b.o');
+	tool("ld $emulation -r a.o b.o -o ab.o");
+	is_deeply([ sort(table('ab.o')) ], [ sort(calls('ab.o')) ],
+		  "$m: ld -r keeps the table");
+	is(readable('ab.o'), 'fine', "$m: ld -r: other tools agree");
+	untouched("$m: ld -r", 'ab.o');
+}
+
+# Compilers that use one string table for both purposes
+sub test_clang
+{
+	my ($m) = @_;
+
+	SKIP: {
+		skip("no clang $m", 1)
+			unless (run("clang $m --version"))[0] == 0;
+		spew('source', $weak_only);
+		skip("no clang $m", 1)
+			if (run("clang $m -O2 -fno-pie -pg -mfentry " .
+				'-fno-asynchronous-unwind-tables -x c ' .
+				'-c source -o c.o'))[0];
+		good("$m: clang", 'c.o');
+	}
+}
+
+# ------------------------------------------------------------------------
+# Bad input
+# ------------------------------------------------------------------------
+
+# Says what is wrong, in one line, and keeps its hands off
+sub bad
+{
+	my ($name, $object, $message, $options) = @_;
+	my $before = -f $object ? slurp($object) : '';
+
+	utime(1e9, 1e9, $object);
+	my ($status, $out, $err) = mcount_loc(($options || '') . " $object");
+	is($status, 1, "bad: $name: exit status");
+	like($err, qr/\Amcount_loc: \Q$object\E: $message.*\n\z/,
+	     "bad: $name: message");
+	return unless -f $object;
+	ok(slurp($object) eq $before && (stat($object))[9] == 1e9,
+	   "bad: $name: untouched");
+	is_deeply([ glob("$object.mcount*") ], [], "bad: $name: no temporary file");
+}
+
+sub test_bad_input
+{
+	my $object = slurp(compile('good.o', '-m64', $functions));
+	my $weak = slurp(compile('weak.o', '-m64', $weak_only));
+	my @sections = sections('good.o');
+	my ($shoff) = unpack('x40 Q<', $object);
+	my $patch = sub {
+		my ($bytes, $at, $template, @values) = @_;
+		my $new = pack($template, @values);
+
+		substr($bytes, $at, length($new), $new);
+		spew('bad.o', $bytes);
+	};
+	# Offset of a field in the header of the section of a given name
+	my $field = sub {
+		my ($name, $at) = @_;
+		my ($section) = grep { $_ && $_->{name} eq $name } @sections;
+
+		return $shoff + 64 * $section->{index} + $at;
+	};
+	my ($rela) = grep { $_ && $_->{name} eq '.rela.text' } @sections;
+	my ($symtab) = grep { $_ && $_->{name} eq '.symtab' } @sections;
+	my ($fentry) = grep { (symbols('good.o'))[$_]{name} eq '__fentry__' }
+			    0 .. scalar(symbols('good.o')) - 1;
+
+	bad('missing', 'missing.o', 'No such file');
+	mkdir('dir.o');
+	bad('directory', 'dir.o', 'is a directory');
+	tool('mkfifo fifo.o');
+	bad('fifo', 'fifo.o', 'not a regular file');
+	spew('bad.o', '');
+	bad('empty', 'bad.o', 'not an ELF file');
+	spew('bad.o', "int main;\n" x 10);
+	bad('text', 'bad.o', 'not an ELF file');
+	$patch->($object, 4, 'C', 3);
+	bad('class', 'bad.o', 'unknown ELF class 3');
+	$patch->($object, 4, 'C', 1);
+	bad('other class', 'bad.o', 'wrong machine');
+	$patch->($object, 5, 'C', 2);
+	bad('endianness', 'bad.o', 'not little-endian');
+	$patch->($object, 16, 'v', 2);
+	bad('type', 'bad.o', 'wrong ELF type 2');
+	$patch->($object, 18, 'v', 183);
+	bad('machine', 'bad.o', 'wrong machine 183');
+	$patch->($object, 40, 'Q<', 0);
+	bad('no sections', 'bad.o', 'no section header table');
+	$patch->($object, 40, 'Q<', ~0);
+	bad('headers beyond the end', 'bad.o', 'section header table');
+	$patch->($object, 58, 'v', 0);
+	bad('e_shentsize', 'bad.o', 'section headers of 0 bytes');
+	$patch->($object, 60, 'v', 60000);
+	bad('e_shnum', 'bad.o', 'section header table');
+	$patch->($object, 60, 'v', 0);
+	bad('no sections at all', 'bad.o', 'no section name table');
+	$patch->($object, 62, 'v', 60000);
+	bad('e_shstrndx', 'bad.o', 'no section name table');
+	$patch->($object, 62, 'v', 0xffff);
+	bad('extended e_shstrndx', 'bad.o', 'no section name table');
+	$patch->($object, $field->('.text', 0), 'V', 1 << 30);
+	bad('sh_name', 'bad.o', 'section \[\d+\] has a name beyond');
+	$patch->($object, $field->('.text', 24), 'Q<', 1 << 40);
+	bad('sh_offset', 'bad.o', 'section \[\d+\] lies beyond');
+	$patch->($object, $field->('.text', 32), 'Q<', ~0);
+	bad('sh_size', 'bad.o', 'section \[\d+\] lies beyond');
+	$patch->($object, $field->('.rela.text', 56), 'Q<', 0);
+	bad('sh_entsize', 'bad.o', 'section \[\d+\] has entries of 0 bytes');
+	$patch->($object, $field->('.rela.text', 32), 'Q<', 25);
+	bad('half an entry', 'bad.o', 'section \[\d+\] ends inside an entry');
+	$patch->($object, $field->('.rela.text', 44), 'V', 1 << 20);
+	bad('relocated section', 'bad.o', 'section \[\d+\] relocates section');
+	$patch->($object, $field->('.rela.text', 40), 'V', 1);
+	bad('relocations without symbols', 'bad.o', 'section .* symbol table');
+	$patch->($object, $field->('.symtab', 40), 'V', 1);
+	bad('strings', 'bad.o', 'section \[1\] is not a string table');
+	$patch->($object, $field->('.symtab', 40), 'V', 1 << 20);
+	bad('strings out of range', 'bad.o', 'section .* string table');
+	$patch->($object, $field->('.symtab', 44), 'V', 1 << 20);
+	bad('local symbols', 'bad.o', 'symbol table \[\d+\] has \d+ local');
+	$patch->($object, $field->('.strtab', 32), 'Q<', 0);
+	bad('no strings', 'bad.o', 'string table \[\d+\]');
+	$patch->($object, $symtab->{offset} + 24, 'V', 1 << 30);
+	bad('st_name', 'bad.o', 'a symbol has a name beyond');
+	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xff);
+	bad('st_shndx', 'bad.o', 'a symbol is in a section out of range');
+	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xffff);
+	bad('no extended indices', 'bad.o', 'no table of extended section');
+	$patch->($object, $rela->{offset} + 12, 'V', 1 << 20);
+	bad('symbol of a relocation', 'bad.o', 'a relocation in section \[\d+\]');
+	$patch->($object, $rela->{offset}, 'Q<', 1 << 40);
+	bad('r_offset', 'bad.o', 'a relocation in section \[\d+\] is outside');
+	my ($text) = grep { $_ && $_->{name} eq '.text' } @sections;
+	$patch->($object, $rela->{offset}, 'Q< V V', $text->{size} - 2, 4, $fentry);
+	bad('call at the end', 'bad.o', 'a call in section \[\d+\]');
+
+	# Half way through, another relocation turns out to be wrong
+	@sections = sections('weak.o');
+	($rela) = grep { $_ && $_->{name} eq '.rela.data' ||
+			 $_ && $_->{name} eq '.rela.data.rel' } @sections;
+	$patch->($weak, $rela->{offset} + 12, 'V', 1 << 20);
+	bad('relocation of data', 'bad.o', 'a relocation in section \[\d+\]');
+
+	my $wrong = 0;
+	for my $length (map { $_ * 61 } 0 .. (length($object) - 1) / 61) {
+		spew('bad.o', substr($object, 0, $length));
+		my ($status, $out, $err) = mcount_loc('bad.o');
+		$wrong++ unless $status eq '1' && -s 'bad.o' == $length &&
+				$err =~ /\Amcount_loc: bad\.o: .*\n\z/;
+	}
+	is($wrong, 0, 'bad: truncated anywhere');
+
+	for my $mode (0444, 0) {
+		spew('readonly.o', $object);
+		chmod($mode, 'readonly.o');
+		my ($status, $out, $err) = mcount_loc('readonly.o');
+		is($status, 1, sprintf('bad: mode %o: exit status', $mode));
+		like($err, qr/\Amcount_loc: readonly\.o: .*read.*\n\z/,
+		     'bad: message');
+		chmod(0644, 'readonly.o');
+		ok(slurp('readonly.o') eq $object, 'bad: untouched');
+	}
+
+	spew('full.o', $object);
+	my ($status, $out, $err) = run("ulimit -f 2; $^X $script full.o");
+	is($status, 1, 'bad: no room: exit status');
+	like($err, qr/\Amcount_loc: full\.o: cannot write .*\n\z/, 'bad: no room: message');
+	ok(slurp('full.o') eq $object, 'bad: no room: untouched');
+	is_deeply([ glob('full.o.*') ], [], 'bad: no room: no temporary file');
+
+	# One that is bad does not keep the others from being done
+	spew('bad.o', '');
+	spew('fine.o', $object);
+	($status, $out, $err) = mcount_loc('bad.o fine.o');
+	is($status, 1, 'bad: one of two: exit status');
+	ok(sections_named('fine.o', '__mcount_loc') == 1, 'bad: one of two: other is done');
+
+	for my $arguments ('', '--sort', '--dump', '--nonsense good.o',
+			   '--sort --dump good.o', '--sort a b',
+			   '--verbose good.o') {
+		($status, $out, $err) = mcount_loc($arguments);
+		is($status, 2, "usage: '$arguments': exit status");
+		like($err, qr/\Ausage: /, "usage: '$arguments': message");
+	}
+}
+
+# The file is replaced, not written to: whoever has the old one keeps it
+sub test_replace
+{
+	my $object = slurp(compile('r.o', '-m64', $functions));
+
+	link('r.o', 'hardlink.o') or die;
+	mcount_loc('r.o');
+	ok(slurp('r.o') ne $object, 'replace: done');
+	ok(slurp('hardlink.o') eq $object, 'replace: other link is untouched');
+}
+
+# Whatever is in the file, it is an error or it is not; nothing else happens
+sub test_fuzz
+{
+	my ($name, $file, $options, $rounds) = @_;
+	my $bytes = slurp($file);
+	my $size = length($bytes);
+	my $shoff = unpack('C', substr($bytes, 4, 1)) == 1 ?
+		unpack('V', substr($bytes, 32)) : unpack('Q<', substr($bytes, 40));
+	my $headers = $size - $shoff;
+	my (@wrong, %seen);
+
+	for my $round (1 .. $rounds) {
+		my $bad = $bytes;
+		my $what;
+
+		if ($round % 5 == 0) {
+			$what = 'cut at ' . int(rand($size));
+			$bad = substr($bad, 0, (split / /, $what)[2]);
+		} else {
+			# Mostly where it hurts: the headers
+			my $at = $round % 5 == 1 ? int(rand(64)) :
+				 $round % 5 == 2 ? int(rand($size)) :
+				 $shoff + int(rand($headers));
+			my $to = (0, 255, 128, int(rand(256)))[rand(4)];
+
+			$what = "$to at $at";
+			substr($bad, $at, 1, chr($to));
+		}
+		spew('fuzz.o', $bad);
+		my ($status, $out, $err) = run("ulimit -t 20; exec $^X $script $options fuzz.o");
+		$seen{$status}++;
+		push @wrong, "$what: status $status: $err"
+			unless $status eq '0' && $err eq '' ||
+			       $status eq '1' && slurp('fuzz.o') eq $bad &&
+			       $err =~ /\Amcount_loc: fuzz\.o: .*\n\z/ &&
+			       $err !~ / at .* line \d/;
+		my @left = glob('fuzz.o.*');
+		push @wrong, "$what: @left" if @left;
+	}
+	is("@wrong", '', "fuzz: $name");
+	ok($seen{0} && $seen{1}, "fuzz: $name: some fail, some do not");
+}
+
+# ------------------------------------------------------------------------
+# Linked files
+# ------------------------------------------------------------------------
+
+sub linked_calls
+{
+	my ($file) = @_;
+
+	return map { /^\s*([0-9a-f]+):\t.*\tcall .*<__fentry__>/ ? hex($1) : () }
+	       split(/\n/, tool("objdump -dw $file"));
+}
+
+# The program walks the table as the kernel would. The body of the weak
+# function that is overridden has a number in it to recognise it by.
+my $main = <<'END';
+#include <stdio.h>
+
+struct entry { int site; unsigned int state; };
+extern struct entry __start_mcount_loc[], __stop_mcount_loc[];
+
+__attribute__((weak)) int over(int x) { return x ^ 0x5eed1234; }
+__attribute__((weak)) int kept(int x) { return x + 1; }
+static __attribute__((noinline, noclone)) int local(int x) { return x * 3; }
+
+int main(int argc, char **argv)
+{
+	struct entry *e;
+	unsigned char *last = 0;
+	int nr = 0, wrong = 0;
+
+	for (e = __start_mcount_loc; e < __stop_mcount_loc && e->site; e++, nr++) {
+		unsigned char *site = (unsigned char *)&e->site + e->site;
+
+		wrong += *site != 0xe8 || site <= last || e->state;
+		last = site;
+	}
+	for (; e < __stop_mcount_loc; e++)
+		wrong += e->site || e->state;
+	printf("%d %d %d %d\n", nr, wrong, over(argc), kept(local(argc)));
+	return 0;
+}
+END
+
+my $other = <<'END';
+int over(int x) { return x + 41; }
+__attribute__((section(".text.unlikely"))) int cold(int x) { return over(x) + 1; }
+__attribute__((section("zz_text"))) int far(int x) { return cold(x) + 1; }
+__attribute__((section("aa_text"))) int near(int x) { return far(x) + 1; }
+END
+
+my $script_ld = <<'END';
+SECTIONS {
+	.mcount_table : ALIGN(8) {
+		__start_mcount_loc = .;
+		KEEP(*(__mcount_loc))
+		__stop_mcount_loc = .;
+	}
+} INSERT AFTER .data;
+END
+
+my $fentry = <<'END';
+	.section .text,"ax",@progbits
+	.globl __fentry__
+	.type __fentry__, @function
+__fentry__:
+	ret
+	.size __fentry__, . - __fentry__
+	.section .note.GNU-stack,"",@progbits
+END
+
+sub link_program
+{
+	my ($m, $pie, $objects) = @_;
+
+	spew('table.ld', $script_ld);
+	tool("gcc $m $pie $objects -T table.ld -o program");
+}
+
+sub test_program
+{
+	my ($m, $pie) = @_;
+	my $what = "$m $pie";
+	my $flags = $pie eq '-pie' ? "$m -fpie" : $m;
+
+	compile('main.o', $flags, $main);
+	compile('other.o', $flags, $other);
+	compile('fentry.o', $m, $fentry);
+	# A hidden symbol is called directly, not by way of the GOT
+	tool('objcopy --strip-unneeded fentry.o');
+	is((mcount_loc('main.o other.o fentry.o'))[0], 0, "$what: objects");
+	link_program($m, $pie, 'other.o main.o fentry.o');
+
+	my $text = tool('objdump -dw program');
+	my @calls = linked_calls('program');
+	my ($dead) = $text =~ /^\s*([0-9a-f]+):\t.*\tcall .*<__fentry__>\n(?:(?!.*__fentry__).*\n){0,8}?.*0x5eed1234/m;
+	$dead = hex($dead);
+	my @expect = sort { $a <=> $b } grep { $_ != $dead } @calls;
+	is(@expect, @calls - 1, "$what: one dead site among $#calls others");
+
+	my $dump = sub { map { hex } split(/\n/, (mcount_loc('--dump program'))[1]) };
+	my @before = $dump->();
+	is_deeply([ sort { $a <=> $b } @before ], [ sort { $a <=> $b } @calls ],
+		  "$what: all sites before sorting");
+	isnt("@before", join(' ', sort { $a <=> $b } @before), "$what: not sorted");
+
+	my $old = slurp('program');
+	my ($status, $out, $err) = mcount_loc('--sort --verbose program');
+	is($status . $err, 0, "$what: sort");
+	is($out, sprintf("mcount_loc: program: %d sites kept, 1 dropped\n",
+			 scalar @expect), "$what: verbose");
+	is_deeply([ $dump->() ], \@expect, "$what: sorted, without the dead site");
+	my ($table) = sections_named('program', '.mcount_table');
+	my $new = slurp('program');
+	substr($_, $table->{offset}, $table->{size}, '') for $old, $new;
+	ok($old eq $new, "$what: nothing else has changed");
+	($out) = tool('./program');
+	is($out, sprintf("%d 0 42 4\n", scalar @expect), "$what: runs");
+
+	$old = slurp('program');
+	utime(1e9, 1e9, 'program');
+	($status, $out, $err) = mcount_loc('--sort program');
+	is($status . $out . $err, 0, "$what: sort again, quietly");
+	ok(slurp('program') eq $old && (stat('program'))[9] == 1e9,
+	   "$what: sort again: untouched");
+
+	# Twice the same object's table, as a broken build might have it
+	my $entries = $table->{size} / 8;
+	my $bytes = slurp('program');
+	my ($ref) = unpack('l<', substr($bytes, $table->{offset} + 8, 4));
+	substr($bytes, $table->{offset} + ($entries - 1) * 8, 4,
+	       pack('l<', $ref - ($entries - 2) * 8));
+	spew('program', $bytes);
+	($status, $out, $err) = mcount_loc('--sort --verbose program');
+	like($out, qr/ kept, 1 dropped$/, "$what: a duplicate is dropped");
+	is_deeply([ $dump->() ], \@expect, "$what: each site once");
+
+	test_bad_program($what, $bytes, $table) if $pie eq '-no-pie';
+}
+
+sub test_bad_program
+{
+	my ($what, $bytes, $table) = @_;
+	my $patched = sub {
+		my ($at, $template, @values) = @_;
+		my $new = $bytes;
+		my $patch = pack($template, @values);
+
+		substr($new, $table->{offset} + $at, length($patch), $patch);
+		spew('bad', $new);
+	};
+
+	$patched->(4, 'V', 0xffffffff);
+	bad("$what: absolute addresses", 'bad', 'entry at 0x.* has state', '--sort');
+	bad("$what: absolute addresses", 'bad', 'entry at 0x.* has state', '--dump');
+	spew('bad', substr($bytes, 0, $table->{offset} + 8));
+	bad("$what: truncated", 'bad', 'section header table', '--sort');
+	tool('strip program -o bad');
+	bad("$what: stripped", 'bad', 'no symbol table', '--sort');
+	tool('objcopy -N __stop_mcount_loc program bad');
+	bad("$what: no symbol", 'bad', 'no symbol __stop_mcount_loc', '--sort');
+	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
+	     '__stop_mcount_loc=.mcount_table:20,global program bad');
+	bad("$what: odd size", 'bad', 'table of 20 bytes', '--sort');
+	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
+	     '__stop_mcount_loc=.mcount_table:8000000,global program bad');
+	bad("$what: too long", 'bad', 'table is in no section', '--sort');
+	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
+	     '__stop_mcount_loc=0x8,global program bad');
+	bad("$what: upside down", 'bad', '__stop_mcount_loc is below', '--sort');
+	bad("$what: object", 'main.o', 'wrong ELF type 1', '--sort');
+	bad("$what: missing", 'missing', 'No such file', '--sort');
+
+	tool('cp program bad');
+	chmod(0555, 'bad');
+	bad("$what: read-only", 'bad', 'read-only', '--sort');
+	chmod(0755, 'bad');
+	unlink('bad');
+
+	# An empty entry anywhere, and one that refers to what is no code
+	$patched->(0, 'l< x4 l<', 0, 64);
+	my ($status, $out) = mcount_loc('--sort --verbose bad');
+	like($out, qr/, 1 dropped$/, "$what: into data: dropped");
+	my (undef, $dump) = mcount_loc('--dump bad');
+	is(() = $dump =~ /\n/g, $table->{size} / 8 - 2,
+	   "$what: into data: all others are there");
+	test_fuzz("$what --sort", 'program', '--sort', 30);
+}
+
+# As large as a kernel, made by the assembler
+sub test_large
+{
+	my $source = "\t.section .text,\"ax\",\@progbits\n" .
+		join('', map { "f$_:\tcall __fentry__\n\tret\n" .
+			       "\t.type f$_, \@function\n\t.size f$_, . - f$_\n" .
+			       "\t.globl d$_\nd$_ = f$_ + 5\n\t.size d$_, 1\n" }
+			 1 .. 30000) .
+		"\t.section .note.GNU-stack,\"\",\@progbits\n";
+
+	compile('large.o', '-m64', $source);
+	compile('fentry.o', '-m64', $fentry);
+	is((mcount_loc('large.o'))[0], 0, 'large: object');
+	spew('script.ld', $whole_ld);
+	tool('ld -e __fentry__ -T script.ld large.o fentry.o -o large');
+	my $before = (times)[2] + (times)[3];
+	my ($status, $out, $err) = mcount_loc('--sort --verbose large');
+	my $time = (times)[2] + (times)[3] - $before;
+	is($out . $err, "mcount_loc: large: 30000 sites kept, 0 dropped\n",
+	   'large: sort');
+	cmp_ok($time, '<', 1.5, 'large: in less than 1.5 s');
+}
+
+# ------------------------------------------------------------------------
+
+my @machines = ('-m64');
+spew('source', "int x;\n#include <stdio.h>\n");
+if ((run('gcc -m32 -x c -c source -o x.o'))[0] == 0) {
+	push @machines, '-m32';
+} else {
+	diag('no gcc -m32: the 32-bit half is not tested');
+}
+
+srand(6121);
+test_bad_input();
+test_replace();
+test_large();
+for my $m (@machines) {
+	test_objects($m);
+	test_groups($m);
+	test_partial_link($m);
+	test_clang($m);
+	test_sections($m);
+	test_program($m, '-no-pie');
+	# gcc has no -mfentry for position-independent 32-bit code
+	test_program($m, '-pie') if $m eq '-m64';
+
+	compile('small.o', $m, $functions);
+	test_fuzz("$m object", 'small.o', '', 100);
+	mcount_loc('small.o');
+	test_fuzz("$m object with a table", 'small.o', '', 30);
+	compile('small.o', $m, $weak_only);
+	test_fuzz("$m weak only", 'small.o', '', 70);
+}
+done_testing();
