@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a CPU does that meets a breakpoint at a text site: what the site's
+ * state says, now.
+ *
+ * There is no record of a batch in flight, so it makes no difference when the
+ * breakpoint was met. Let B, T, H be the passes of patch.c. A CPU that traps
+ * between B and T's write of the state acts as the old instruction, one that
+ * traps later as the new one; both are right until the batch ends, because what
+ * the old one calls stays callable until every task has left it. A CPU (or an
+ * emulator's translation of the page) that meets the breakpoint long after H
+ * still finds the site in its table, and acts as the instruction that memory
+ * holds. A site not attached to anything is a NOP: it is skipped.
+ *
+ * All of this runs with interrupts off, takes no lock and reads only memory
+ * that is always there.
+ */
+#include <linux/compiler.h>
+#include <linux/ptrace.h>
+#include <linux/text_site.h>
+
+#include <asm/text-patching.h>
+
+#include "text_site.h"
+
+/*
+ * The opcodes that kernel text is patched with, other than at text sites. A
+ * breakpoint that somebody else has put there and taken away again, when memory
+ * is read: do what memory says. It cannot change under us: a patcher that has
+ * written its next breakpoint waits for this CPU before it writes more.
+ */
+static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long addr)
+{
+	const u8 *insn = (const u8 *)addr;
+
+	switch (READ_ONCE(insn[0])) {
+	case CALL_INSN_OPCODE:
+		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(s32 *)(insn + 1));
+		return true;
+
+	case JMP32_INSN_OPCODE:
+		int3_emulate_jmp(regs, addr + JMP32_INSN_SIZE + *(s32 *)(insn + 1));
+		return true;
+
+	case JMP8_INSN_OPCODE:
+		int3_emulate_jmp(regs, addr + JMP8_INSN_SIZE + *(s8 *)(insn + 1));
+		return true;
+
+	case RET_INSN_OPCODE:
+		int3_emulate_ret(regs);
+		return true;
+
+	case 0x70 ... 0x7f:	/* jcc rel8 */
+		int3_emulate_jcc(regs, insn[0] & 0xf, addr + 2, *(s8 *)(insn + 1));
+		return true;
+
+	case 0x66:		/* xchg %ax,%ax: the two-byte NOP */
+		if (insn[1] != 0x90)
+			return false;
+		int3_emulate_jmp(regs, addr + 2);
+		return true;
+
+	case 0x0f:
+		if (insn[1] == 0x1f && insn[2] == 0x44) { /* five-byte NOP */
+			int3_emulate_jmp(regs, addr + 5);
+			return true;
+		}
+		if ((insn[1] & 0xf0) == 0x80) {		/* jcc rel32 */
+			int3_emulate_jcc(regs, insn[1] & 0xf, addr + 6,
+					 *(s32 *)(insn + 2));
+			return true;
+		}
+		return false;
+
+	default:
+		return false;
+	}
+}
+
+/**
+ * text_site_int3 - handle a breakpoint in kernel text
+ * @regs: as the trap has left them
+ *
+ * Context: the entry code of the breakpoint exception, interrupts off, before
+ * anything that may be traced or patched, and after text_poke_bp()'s own
+ * handler has declined.
+ *
+ * Return: true if @regs say where to go on, false if the breakpoint is
+ * somebody else's.
+ */
+noinstr bool text_site_int3(struct pt_regs *regs)
+{
+	unsigned long addr = regs->ip - INT3_INSN_SIZE;
+	struct text_site_table *table;
+	struct text_site *site;
+	unsigned long target;
+	u32 state;
+
+	if (user_mode(regs))
+		return false;
+
+	site = text_site_find(addr, addr, &table);
+	if (!site || text_site_addr(site) != addr)
+		return emulate_text(regs, addr);
+
+	/*
+	 * A breakpoint in memory at a site that is not pending was put there by
+	 * somebody else, a debugger. PENDING is cleared after the head has been
+	 * written, so read it first.
+	 */
+	state = READ_ONCE(site->state);
+	if (!(state & TEXT_SITE_PENDING) && READ_ONCE(*(u8 *)addr) == INT3_INSN_OPCODE)
+		return false;
+
+	target = READ_ONCE(text_target(table->kind, state & TEXT_SITE_TARGET)->addr);
+	if (target)
+		int3_emulate_call(regs, target);
+	else
+		int3_emulate_jmp(regs, addr + SITE_SIZE);
+	return true;
+}

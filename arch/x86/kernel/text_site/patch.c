@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changing the instruction of text sites: at boot directly, later in three
+ * passes over a whole batch.
+ *
+ *                 byte   0     1   2   3   4
+ *   before               0f    1f  44  00  00     nopl
+ *   1. break             cc    1f  44  00  00     int3, rest as it was
+ *      sync
+ *   2. tail              cc    d0  d1  d2  d3     the site's state changes too
+ *      sync
+ *   3. head              e8    d0  d1  d2  d3     call
+ *      sync
+ *
+ * Each sync is an IPI to every CPU that makes it serialise, and returns when
+ * all have. So before the first tail is written, every CPU fetches either the
+ * whole old instruction, already retired by then, or the breakpoint; and before
+ * the first head is written, no CPU holds a tail from before. What a CPU that
+ * meets the breakpoint does is in int3.c.
+ *
+ * Tails may tear: nobody executes them. Heads are one byte.
+ */
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/text_site.h>
+#include <linux/unaligned.h>
+
+#include <asm/ftrace.h>
+#include <asm/sync_core.h>
+#include <asm/text-patching.h>
+
+#include "text_site.h"
+
+/* What a site at @addr holds when it calls @target, or nobody if that is 0 */
+static void site_insn(u8 *insn, unsigned long addr, unsigned long target)
+{
+	if (target)
+		__text_gen_insn(insn, CALL_INSN_OPCODE, (void *)addr,
+				(void *)target, CALL_INSN_SIZE);
+	else
+		memcpy(insn, site_nop->bytes, SITE_SIZE);
+}
+
+/*
+ * Text that nobody patches meanwhile, in the only mapping it has so far.
+ *
+ * One store for the whole instruction where possible: an NMI that comes in
+ * between runs the old or the new one. The three bytes behind it are written
+ * back as they were. At the end of a page there may be nothing behind it.
+ */
+static void convert_site(unsigned long addr)
+{
+	const u64 mask = GENMASK_ULL(8 * SITE_SIZE - 1, 0);
+	u64 nop = 0;
+
+	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
+		memcpy((void *)addr, site_nop->bytes, SITE_SIZE);
+		return;
+	}
+	memcpy(&nop, site_nop->bytes, SITE_SIZE);
+	put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
+}
+
+static bool holds_compilers_call(unsigned long addr)
+{
+	return *(u8 *)addr == CALL_INSN_OPCODE &&
+	       addr + CALL_INSN_SIZE + get_unaligned((s32 *)(addr + 1)) ==
+	       (unsigned long)__fentry__;
+}
+
+/**
+ * arch_text_site_convert - turn the compiler's calls of a table into NOPs
+ * @table: initialised, not yet added
+ *
+ * A site that does not hold the compiler's call is left as it is and dead.
+ *
+ * Context: the text is writable and nobody runs it, but for the kernel's own
+ * at boot, where there is one CPU with interrupts off.
+ *
+ * Return: what became of the sites.
+ */
+struct text_site_report arch_text_site_convert(struct text_site_table *table)
+{
+	struct text_site_report report = {};
+	struct text_site *site;
+
+	for_each_text_site(site, table) {
+		unsigned long addr = text_site_addr(site);
+
+		if (likely(holds_compilers_call(addr))) {
+			convert_site(addr);
+			report.converted++;
+			continue;
+		}
+		if (!report.left++)
+			pr_warn("text_site: %pS: %*ph is not a call of __fentry__, left alone\n",
+				(void *)addr, SITE_SIZE, (void *)addr);
+		site->state |= TEXT_SITE_DEAD;
+	}
+
+	sync_core();
+	return report;
+}
+
+/**
+ * arch_text_site_verify - is a site's text what it should be?
+ * @site: which
+ * @target: address it should call, 0 if it should be a NOP
+ *
+ * Context: under text_mutex.
+ *
+ * Return: 0, or -EINVAL with a message.
+ */
+int arch_text_site_verify(const struct text_site *site, unsigned long target)
+{
+	unsigned long addr = text_site_addr(site);
+	u8 insn[SITE_SIZE];
+
+	site_insn(insn, addr, target);
+	if (likely(!memcmp((void *)addr, insn, SITE_SIZE)))
+		return 0;
+
+	pr_err("text_site: %pS: holds %*ph, should hold %*ph; nothing is changed\n",
+	       (void *)addr, SITE_SIZE, (void *)addr, SITE_SIZE, insn);
+	return -EINVAL;
+}
+
+enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
+
+/*
+ * The pending sites that begin in one page.
+ * @base: address of the first
+ */
+struct patch_run {
+	struct text_site_kind	*kind;
+	struct text_site	*first, *last;
+	unsigned long		base;
+	enum patch_pass		pass;
+};
+
+/* The state of a site that leaves *@target, which becomes the one it gets */
+static u32 next_state(u32 state, const struct text_site_kind *kind,
+		      struct text_target **target)
+{
+	u32 id = (*target)->next;
+
+	*target = text_target(kind, id);
+	return (state & ~TEXT_SITE_TARGET) | id | (*target)->mark;
+}
+
+/*
+ * Called with the run's text mapped writable at @dst for this CPU alone, and
+ * interrupts off.
+ */
+static void patch_page(void *dst, const void *src, size_t len)
+{
+	const struct patch_run *run = src;
+	struct text_site *site;
+	struct text_target *target;
+	unsigned long addr;
+	u8 *at;
+
+	for (site = run->first; site <= run->last; site++) {
+		if (!(site->state & TEXT_SITE_PENDING))
+			continue;
+
+		addr = text_site_addr(site);
+		at = dst + (addr - run->base);
+		target = text_target(run->kind, site->state & TEXT_SITE_TARGET);
+
+		switch (run->pass) {
+		case PASS_BREAK:
+			WRITE_ONCE(*at, INT3_INSN_OPCODE);
+			break;
+
+		case PASS_TAIL:
+			/*
+			 * From here on the breakpoint handler does what is to
+			 * be, instead of what was. Both are right. The target's
+			 * address and code have been visible to every CPU since
+			 * the sync before this pass at the latest.
+			 */
+			WRITE_ONCE(site->state, next_state(site->state, run->kind, &target));
+			if (target->addr)
+				put_unaligned((s32)(target->addr - addr - CALL_INSN_SIZE),
+					      (s32 *)(at + 1));
+			else
+				memcpy(at + 1, site_nop->bytes + 1, SITE_SIZE - 1);
+			break;
+
+		case PASS_HEAD:
+			WRITE_ONCE(*at, target->addr ? CALL_INSN_OPCODE :
+						       site_nop->bytes[0]);
+			/*
+			 * After the head, which x86 does not reorder: who sees
+			 * the site not pending sees no breakpoint of ours.
+			 */
+			barrier();
+			WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
+			break;
+		}
+	}
+}
+
+static struct text_site *next_pending(struct text_site *site,
+				      const struct text_site *end)
+{
+	while (site < end && !(site->state & TEXT_SITE_PENDING))
+		site++;
+	return site;
+}
+
+static void patch_table(struct text_site_table *table, enum patch_pass pass)
+{
+	struct text_site *end = table->sites + table->last;
+	struct text_site *site = next_pending(table->sites + table->first, end);
+	struct patch_run run = { .kind = table->kind, .pass = pass };
+
+	while (site < end) {
+		run.first = site;
+		run.base = text_site_addr(site);
+		do {
+			run.last = site;
+			site = next_pending(site + 1, end);
+		} while (site < end &&
+			 (text_site_addr(site) & PAGE_MASK) == (run.base & PAGE_MASK));
+
+		__text_poke(patch_page, (void *)run.base, &run,
+			    text_site_addr(run.last) + SITE_SIZE - run.base);
+		cond_resched();
+	}
+}
+
+/**
+ * arch_text_site_patch - switch the pending sites of a kind
+ * @kind: which; all its pending sites have been verified
+ *
+ * Context: process context, under text_mutex. Interrupts are off for a page of
+ * text at a time.
+ */
+void arch_text_site_patch(struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+	enum patch_pass pass;
+
+	lockdep_assert_held(&text_mutex);
+
+	for (pass = PASS_BREAK; pass <= PASS_HEAD; pass++) {
+		for_each_text_site_table(table) {
+			if (table->kind == kind && table->nr_pending)
+				patch_table(table, pass);
+		}
+		arch_text_site_sync();
+	}
+}
+
+/**
+ * arch_text_site_sync - make every CPU serialise
+ *
+ * Context: process context, interrupts on.
+ */
+void arch_text_site_sync(void)
+{
+	text_poke_sync();
+}

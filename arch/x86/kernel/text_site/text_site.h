@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the files of arch/x86/kernel/text_site/ */
+#ifndef _X86_TEXT_SITE_H
+#define _X86_TEXT_SITE_H
+
+#include <linux/types.h>
+
+#define SITE_SIZE	5
+
+/**
+ * struct site_nop - a candidate for what an unattached site holds
+ * @name: what text_nop= calls it
+ * @bytes: one instruction that does nothing
+ */
+struct site_nop {
+	const char	*name;
+	u8		bytes[SITE_SIZE];
+};
+
+/**
+ * struct nop_cpu - what the choice of a NOP depends on
+ * @vendor: X86_VENDOR_*
+ * @family: as CPUID gives it
+ * @model: as CPUID gives it
+ * @nopl: has the long NOP
+ */
+struct nop_cpu {
+	u8	vendor;
+	u8	family;
+	u8	model;
+	bool	nopl;
+};
+
+extern const struct site_nop *site_nop;
+
+const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);
+const struct site_nop *site_nop_by_name(const char *name);
+
+#endif /* _X86_TEXT_SITE_H */

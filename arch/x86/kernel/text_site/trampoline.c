@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trampolines: generated code that a site calls, which calls some functions and
+ * returns to the site.
+ *
+ *   entry:  lea    -frame(%rsp),%rsp
+ *           pushf; pop                          all registers only
+ *   body:   mov    %rax,ax(%rsp) ...            into a struct pt_regs
+ *           call   func                         once for each callback, with
+ *           ...                                 %rdi: the site
+ *                                               %rsi: its caller
+ *                                               %rdx: the callback's argument
+ *                                               %rcx: the registers
+ *           mov    ax(%rsp),%rax ...
+ *           push; popf                          all registers only
+ *           lea    frame(%rsp),%rsp
+ *   tail:   ret
+ *
+ * The stack of a trampoline, upwards from %rsp:
+ *
+ *   0              struct pt_regs, all of it or the argument registers,
+ *                  %rbp, %rsp and %rip with %cs being 0
+ *   PARENT         return address of the traced function as it was on entry,
+ *                  if there are several callbacks: any may change the original
+ *   frame          return address into the traced function
+ *   frame + 8      return address of the traced function
+ *
+ * Only lea moves the stack pointer, by one amount at one place, so that a table
+ * of five lines tells the unwinder all there is to know (text_trampoline_orc).
+ */
+#include <linux/execmem.h>
+#include <linux/genalloc.h>
+#include <linux/memory.h>
+#include <linux/module.h>
+#include <linux/moduleloader.h>
+#include <linux/set_memory.h>
+#include <linux/sizes.h>
+#include <linux/text_site.h>
+#include <linux/vmalloc.h>
+
+#include <asm/alternative.h>
+#include <asm/nospec-branch.h>
+#include <asm/orc_types.h>
+#include <asm/segment.h>
+#include <asm/text-patching.h>
+#include <asm/text_site.h>
+
+#include "text_site.h"
+
+#define PARENT		sizeof(struct pt_regs)
+#define FRAME_ONE	sizeof(struct pt_regs)
+#define FRAME_MANY	(sizeof(struct pt_regs) + 16)
+
+/* Register numbers as instructions encode them */
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+struct saved_reg {
+	u8	reg;
+	u8	at;
+};
+
+#define SAVED(_reg, _field)	{ _reg, offsetof(struct pt_regs, _field) }
+
+/* What C code may change and the traced function still needs */
+static const struct saved_reg argument_regs[] = {
+	SAVED(RAX, ax), SAVED(RCX, cx), SAVED(RDX, dx), SAVED(RSI, si),
+	SAVED(RDI, di), SAVED(R8, r8), SAVED(R9, r9),
+};
+
+static const struct saved_reg other_regs[] = {
+	SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
+	SAVED(R13, r13), SAVED(R14, r14), SAVED(R15, r15),
+};
+
+static const struct saved_reg frame_reg = SAVED(RBP, bp);
+
+/*
+ * The code being generated. It is written at @buf to be run at @addr; with
+ * @buf NULL it is only measured.
+ */
+struct assembler {
+	u8		*buf;
+	unsigned long	addr;
+	unsigned int	len;
+};
+
+static void emit(struct assembler *as, const void *bytes, unsigned int len)
+{
+	if (as->buf)
+		memcpy(as->buf + as->len, bytes, len);
+	as->len += len;
+}
+
+#define EMIT(as, ...)							\
+	do {								\
+		const u8 bytes_[] = { __VA_ARGS__ };			\
+		emit(as, bytes_, sizeof(bytes_));			\
+	} while (0)
+
+static void emit32(struct assembler *as, s32 val)
+{
+	emit(as, &val, sizeof(val));
+}
+
+/* ModRM and what follows for @disp(%rsp), with @reg the other operand */
+static void emit_rsp_disp(struct assembler *as, u8 reg, s32 disp)
+{
+	const u8 sib = 0x24;	/* base %rsp, no index */
+
+	reg = (reg & 7) << 3;
+	if (disp >= -128 && disp < 128) {
+		EMIT(as, 0x44 | reg, sib, disp);
+	} else {
+		EMIT(as, 0x84 | reg, sib);
+		emit32(as, disp);
+	}
+}
+
+static u8 rex_w(u8 reg)
+{
+	return reg >= R8 ? 0x4c : 0x48;
+}
+
+static void emit_store(struct assembler *as, u8 reg, s32 disp)
+{
+	EMIT(as, rex_w(reg), 0x89);
+	emit_rsp_disp(as, reg, disp);
+}
+
+static void emit_load(struct assembler *as, u8 reg, s32 disp)
+{
+	EMIT(as, rex_w(reg), 0x8b);
+	emit_rsp_disp(as, reg, disp);
+}
+
+static void emit_lea(struct assembler *as, u8 reg, s32 disp)
+{
+	EMIT(as, rex_w(reg), 0x8d);
+	emit_rsp_disp(as, reg, disp);
+}
+
+static void emit_store_imm(struct assembler *as, s32 imm, s32 disp)
+{
+	EMIT(as, 0x48, 0xc7);
+	emit_rsp_disp(as, 0, disp);
+	emit32(as, imm);
+}
+
+/* mov $imm,%rdx, in the shorter form if sign extension gives all of it */
+static void emit_load_arg(struct assembler *as, unsigned long imm)
+{
+	if ((s32)imm == (long)imm) {
+		EMIT(as, 0x48, 0xc7, 0xc2);
+		emit32(as, imm);
+	} else {
+		EMIT(as, 0x48, 0xba);
+		emit(as, &imm, sizeof(imm));
+	}
+}
+
+static void emit_branch(struct assembler *as, u8 opcode, void *target)
+{
+	EMIT(as, opcode);
+	emit32(as, (unsigned long)target - (as->addr + as->len + sizeof(s32)));
+}
+
+/* The accounting that a call needs on CPUs whose return predictor underflows */
+static void emit_call_depth(struct assembler *as, void *target)
+{
+	u8 buf[64], *end = buf;
+
+	x86_call_depth_emit_accounting(&end, target, (void *)(as->addr + as->len));
+	emit(as, buf, end - buf);
+}
+
+static void emit_return(struct assembler *as)
+{
+	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
+		emit_branch(as, JMP32_INSN_OPCODE, x86_return_thunk);
+	else
+		EMIT(as, RET_INSN_OPCODE);
+
+	/* Nothing runs past it, not speculatively either */
+	EMIT(as, INT3_INSN_OPCODE);
+}
+
+static void emit_regs(struct assembler *as,
+		      void (*one)(struct assembler *as, u8 reg, s32 disp),
+		      const struct saved_reg *regs, unsigned int nr)
+{
+	while (nr--) {
+		one(as, regs->reg, regs->at);
+		regs++;
+	}
+}
+
+#define FLAGS	offsetof(struct pt_regs, flags)
+
+/* popf and pushf work at the top of the stack, so the slot is 8 bytes off. */
+static void emit_save_flags(struct assembler *as, struct text_trampoline *tramp)
+{
+	EMIT(as, 0x9c);				/* pushf */
+	tramp->flags_at = as->len;
+	EMIT(as, 0x8f);				/* pop FLAGS(%rsp) */
+	emit_rsp_disp(as, 0, FLAGS);
+}
+
+static void emit_restore_flags(struct assembler *as, struct text_trampoline *tramp)
+{
+	EMIT(as, 0xff);				/* push FLAGS(%rsp) */
+	emit_rsp_disp(as, 6, FLAGS);
+	tramp->flags_back_at = as->len;
+	EMIT(as, 0x9d);				/* popf */
+}
+
+static void generate(struct assembler *as, struct text_trampoline *tramp,
+		     unsigned int flags, const struct text_site_callback *calls)
+{
+	const unsigned int frame = tramp->nr > 1 ? FRAME_MANY : FRAME_ONE;
+	const bool regs = flags & TRAMPOLINE_REGS;
+	unsigned int i;
+
+	tramp->frame = frame;
+	tramp->flags_at = 0;
+	tramp->flags_back_at = 0;
+
+	emit_lea(as, RSP, -frame);
+	tramp->body = as->len;
+	if (regs)
+		emit_save_flags(as, tramp);
+
+	emit_regs(as, emit_store, argument_regs, ARRAY_SIZE(argument_regs));
+	emit_regs(as, emit_store, &frame_reg, 1);
+	if (regs) {
+		emit_regs(as, emit_store, other_regs, ARRAY_SIZE(other_regs));
+		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
+		emit_store_imm(as, 0, offsetof(struct pt_regs, orig_ax));
+	}
+	/* ftrace_get_regs() knows a full set by its code segment. */
+	emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
+
+	emit_lea(as, RCX, frame + 8);
+	emit_store(as, RCX, offsetof(struct pt_regs, sp));
+	emit_load(as, RSI, frame + 8);
+	if (tramp->nr > 1)
+		emit_store(as, RSI, PARENT);
+	emit_load(as, RDI, frame);
+	emit_store(as, RDI, offsetof(struct pt_regs, ip));
+
+	/* The site's own call: the compiler's are accounted for by the callee. */
+	emit_call_depth(as, NULL);
+
+	for (i = 0; i < tramp->nr; i++) {
+		if (i) {
+			emit_load(as, RDI, frame);
+			emit_load(as, RSI, PARENT);
+		}
+		EMIT(as, 0x48, 0x8d, 0x7f, -SITE_SIZE);	/* lea -5(%rdi),%rdi */
+		emit_load_arg(as, (unsigned long)calls[i].arg);
+		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
+		emit_call_depth(as, calls[i].func);
+		tramp->call_at[i] = as->len;
+		emit_branch(as, CALL_INSN_OPCODE, calls[i].func);
+	}
+
+	if (flags & (TRAMPOLINE_REGS | TRAMPOLINE_SET_IP)) {
+		emit_load(as, RAX, offsetof(struct pt_regs, ip));
+		emit_store(as, RAX, frame);
+	}
+	if (regs) {
+		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
+		emit_regs(as, emit_load, &frame_reg, 1);
+	}
+	emit_regs(as, emit_load, argument_regs, ARRAY_SIZE(argument_regs));
+	if (regs)
+		emit_restore_flags(as, tramp);
+
+	emit_lea(as, RSP, frame);
+	tramp->tail = as->len;
+	emit_return(as);
+}
+
+/*
+ * The memory: chunks that are executable and read-only for good. Trampolines
+ * come and go in them through a temporary mapping, so that neither needs page
+ * attributes to change, which would be more broadcasts to all CPUs.
+ */
+#define CHUNK_SIZE	SZ_64K
+#define GRANULE_ORDER	6	/* a cache line */
+
+static struct gen_pool *pool;
+static DEFINE_MUTEX(pool_mutex);
+static LIST_HEAD(trampolines);	/* changes under pool_mutex, read under RCU */
+
+static int pool_grow(void)
+{
+	void *chunk;
+	int ret;
+
+	if (!pool) {
+		pool = gen_pool_create(GRANULE_ORDER, NUMA_NO_NODE);
+		if (!pool)
+			return -ENOMEM;
+	}
+
+	chunk = execmem_alloc(EXECMEM_FTRACE, CHUNK_SIZE);
+	if (!chunk)
+		return -ENOMEM;
+
+	memset(chunk, INT3_INSN_OPCODE, CHUNK_SIZE);
+	set_vm_flush_reset_perms(chunk);
+	ret = set_memory_rox((unsigned long)chunk, CHUNK_SIZE / PAGE_SIZE);
+	if (!ret)
+		ret = gen_pool_add(pool, (unsigned long)chunk, CHUNK_SIZE, NUMA_NO_NODE);
+	if (ret)
+		execmem_free(chunk);
+	return ret;
+}
+
+static unsigned long pool_alloc(unsigned int size)
+{
+	unsigned long addr = pool ? gen_pool_alloc(pool, size) : 0;
+
+	if (!addr && !pool_grow())
+		addr = gen_pool_alloc(pool, size);
+	return addr;
+}
+
+/**
+ * text_trampoline_create - generate a trampoline
+ * @tramp: gets its description
+ * @flags: TRAMPOLINE_*
+ * @calls: what it calls, in this order
+ * @nr: how many, at least one
+ *
+ * Its code is there for other CPUs once they have serialised, which the first
+ * pass of any batch makes them do.
+ *
+ * Context: process context, sleeps, takes text_mutex.
+ *
+ * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
+ */
+int text_trampoline_create(struct text_trampoline *tramp, unsigned int flags,
+			   const struct text_site_callback *calls, unsigned int nr)
+{
+	struct assembler as = {};
+	int ret = -ENOMEM;
+
+	tramp->nr = nr;
+	tramp->call_at = kcalloc(nr, sizeof(*tramp->call_at), GFP_KERNEL);
+	if (!tramp->call_at)
+		return -ENOMEM;
+
+	generate(&as, tramp, flags, calls);
+	if (as.len > CHUNK_SIZE) {
+		ret = -E2BIG;
+		goto err;
+	}
+
+	as.buf = kmalloc(as.len, GFP_KERNEL);
+	if (!as.buf)
+		goto err;
+
+	mutex_lock(&pool_mutex);
+	as.addr = pool_alloc(as.len);
+	if (!as.addr)
+		goto err_unlock;
+
+	tramp->addr = as.addr;
+	tramp->size = as.len;
+	as.len = 0;
+	generate(&as, tramp, flags, calls);
+	text_poke_copy((void *)tramp->addr, as.buf, as.len);
+	list_add_rcu(&tramp->list, &trampolines);
+	mutex_unlock(&pool_mutex);
+	kfree(as.buf);
+	return 0;
+
+err_unlock:
+	mutex_unlock(&pool_mutex);
+err:
+	kfree(as.buf);
+	kfree(tramp->call_at);
+	return ret;
+}
+
+/**
+ * text_trampoline_free - the counterpart of text_trampoline_create()
+ * @tramp: nobody is in it, and nobody can get there any more. Its own memory
+ *	may be freed after an RCU grace period: unwinders may still look at it.
+ *
+ * Context: process context, sleeps, takes text_mutex.
+ */
+void text_trampoline_free(struct text_trampoline *tramp)
+{
+	mutex_lock(&pool_mutex);
+	list_del_rcu(&tramp->list);
+	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
+	gen_pool_free(pool, tramp->addr, tramp->size);
+	mutex_unlock(&pool_mutex);
+	kfree(tramp->call_at);
+}
+
+/**
+ * text_trampoline_retarget - make a trampoline call another function
+ * @tramp: which
+ * @call: which of its callbacks, as numbered at its creation
+ * @func: what to call instead, with the same argument
+ *
+ * Context: process context, sleeps, takes text_mutex. The trampoline may run
+ * meanwhile; tasks in it may be in the former function for a while yet.
+ */
+void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
+			      void *func)
+{
+	void *at = (void *)tramp->addr + tramp->call_at[call];
+	u8 insn[CALL_INSN_SIZE];
+
+	__text_gen_insn(insn, CALL_INSN_OPCODE, at, func, CALL_INSN_SIZE);
+
+	mutex_lock(&text_mutex);
+	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
+	mutex_unlock(&text_mutex);
+}
+
+/**
+ * text_trampoline_find - the trampoline that an address is in
+ * @addr: any address
+ *
+ * Context: any, under RCU or with preemption off.
+ *
+ * Return: the trampoline, or NULL.
+ */
+struct text_trampoline *text_trampoline_find(unsigned long addr)
+{
+	struct text_trampoline *tramp;
+
+	list_for_each_entry_rcu(tramp, &trampolines, list, true) {
+		if (addr - tramp->addr < tramp->size)
+			return tramp;
+	}
+	return NULL;
+}
+
+#define ORC_CALL(_sp_offset)						\
+	{								\
+		.type		= ORC_TYPE_CALL,			\
+		.sp_reg		= ORC_REG_SP,				\
+		.sp_offset	= (_sp_offset),				\
+		.bp_reg		= ORC_REG_UNDEFINED,			\
+	}
+
+/* Where the caller's stack is, by how much the trampoline has on it */
+enum { ORC_EMPTY, ORC_ONE, ORC_ONE_FLAGS, ORC_MANY, ORC_MANY_FLAGS };
+
+static struct orc_entry orc_frames[] = {
+	[ORC_EMPTY]		= ORC_CALL(8),
+	[ORC_ONE]		= ORC_CALL(FRAME_ONE + 8),
+	[ORC_ONE_FLAGS]		= ORC_CALL(FRAME_ONE + 16),
+	[ORC_MANY]		= ORC_CALL(FRAME_MANY + 8),
+	[ORC_MANY_FLAGS]	= ORC_CALL(FRAME_MANY + 16),
+};
+
+/**
+ * text_trampoline_orc - how to unwind from an address in a trampoline
+ * @addr: any address
+ *
+ * Context: any, under RCU or with preemption off.
+ *
+ * Return: the entry, or NULL if there is no trampoline at @addr.
+ */
+struct orc_entry *text_trampoline_orc(unsigned long addr)
+{
+	const struct text_trampoline *tramp = text_trampoline_find(addr);
+	unsigned int offset, frame;
+
+	if (!tramp)
+		return NULL;
+
+	offset = addr - tramp->addr;
+	if (offset < tramp->body || offset >= tramp->tail)
+		return &orc_frames[ORC_EMPTY];
+
+	frame = tramp->frame == FRAME_MANY ? ORC_MANY : ORC_ONE;
+	if (tramp->flags_at &&
+	    (offset == tramp->flags_at || offset == tramp->flags_back_at))
+		frame++;
+	return &orc_frames[frame];
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Text sites: places in kernel text whose one instruction is changed while
+ * other CPUs run it. See Documentation/trace/text-sites.rst.
+ */
+#ifndef _LINUX_TEXT_SITE_H
+#define _LINUX_TEXT_SITE_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+
+struct module;
+struct pt_regs;
+
+/**
+ * struct text_site - one patchable instruction
+ * @offset: from this field to the instruction, in bytes
+ * @state: TEXT_SITE_* below: which target the site holds, and flags
+ *
+ * Build scripts emit these records; the running kernel uses them in place.
+ * @offset is relative so that moving the kernel needs no relocation here.
+ */
+struct text_site {
+	s32	offset;
+	u32	state;
+};
+
+#define TEXT_SITE_TARGET	GENMASK(15, 0)	/* id of what the site holds */
+#define TEXT_SITE_OWNER		GENMASK(29, 16)	/* flags of the kind's owner */
+#define TEXT_SITE_PENDING	BIT(30)		/* in the batch being prepared */
+#define TEXT_SITE_DEAD		BIT(31)		/* never touch this text */
+
+/**
+ * struct text_target - something that sites of a kind can hold
+ * @addr: address that a site holding this target calls; 0: none, it is a NOP
+ * @owner: what it is to the owner of the kind
+ * @next: id of the target that a pending site holding this one is to get
+ * @mark: TEXT_SITE_OWNER flags that a site gets with this target, for good
+ */
+struct text_target {
+	unsigned long	addr;
+	void		*owner;
+	u32		next;
+	u32		mark;
+};
+
+#define TEXT_TARGET_PAGE	256
+#define TEXT_TARGET_PAGES	256
+#define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES)
+
+/**
+ * struct text_site_kind - sites that share one space of target ids
+ * @name: for messages
+ * @pages: the targets, in pages that are never freed, so that the breakpoint
+ *	handler can follow an id at any moment without a lock. Target 0 exists
+ *	always and is the NOP.
+ */
+struct text_site_kind {
+	const char		*name;
+	struct text_target	*pages[TEXT_TARGET_PAGES];
+};
+
+/**
+ * struct text_site_table - the sites of one kind in the kernel or in a module
+ * @sites: the records, in the order of the addresses they refer to
+ * @nr: how many
+ * @kind: what they are
+ * @mod: the module they are in, NULL for the kernel
+ * @start: address of the first site
+ * @end: first address after the last site
+ * @first: no site before this one is pending
+ * @last: no site from this one on is pending
+ * @nr_pending: sites marked since the last commit
+ * @ready: the text has its final protection, sites may be switched
+ * @next: the list of all tables
+ */
+struct text_site_table {
+	struct text_site	*sites;
+	unsigned int		nr;
+	struct text_site_kind	*kind;
+	struct module		*mod;
+	unsigned long		start, end;
+	unsigned int		first, last;
+	unsigned int		nr_pending;
+	bool			ready;
+	struct text_site_table	*next;
+};
+
+extern struct text_site_table *text_site_tables;
+
+#define for_each_text_site_table(table)					\
+	for (table = READ_ONCE(text_site_tables); table;		\
+	     table = READ_ONCE(table->next))
+
+#define for_each_text_site(site, table)					\
+	for (site = (table)->sites; site < (table)->sites + (table)->nr; site++)
+
+static __always_inline unsigned long text_site_addr(const struct text_site *site)
+{
+	return (unsigned long)&site->offset + site->offset;
+}
+
+static __always_inline struct text_target *
+text_target(const struct text_site_kind *kind, u32 id)
+{
+	return &kind->pages[id / TEXT_TARGET_PAGE][id % TEXT_TARGET_PAGE];
+}
+
+static __always_inline u32 text_site_target_id(const struct text_site *site)
+{
+	return READ_ONCE(site->state) & TEXT_SITE_TARGET;
+}
+
+/* Tables: kernel/text_site/table.c */
+int text_site_table_init(struct text_site_table *table, struct text_site *sites,
+			 unsigned int nr);
+void text_site_table_add(struct text_site_table *table);
+void text_site_table_remove(struct text_site_table *table);
+struct text_site *text_site_find(unsigned long start, unsigned long end,
+				 struct text_site_table **in);
+
+/* Batches: kernel/text_site/batch.c */
+void text_site_mark(struct text_site_table *table, struct text_site *site);
+int text_site_commit(struct text_site_kind *kind);
+void text_site_abort(struct text_site_kind *kind);
+
+/**
+ * struct text_site_report - what became of a table's sites at their conversion
+ * @converted: sites that are NOPs now
+ * @left: sites that did not hold what the compiler puts there, and are dead
+ */
+struct text_site_report {
+	unsigned int	converted;
+	unsigned int	left;
+};
+
+/* Provided by the architecture: arch/.../kernel/text_site/ */
+void arch_text_site_init(void);
+struct text_site_report arch_text_site_convert(struct text_site_table *table);
+int arch_text_site_verify(const struct text_site *site, unsigned long target);
+void arch_text_site_patch(struct text_site_kind *kind);
+void arch_text_site_sync(void);
+const char *arch_text_site_nop_name(void);
+bool text_site_int3(struct pt_regs *regs);
+
+#endif /* _LINUX_TEXT_SITE_H */

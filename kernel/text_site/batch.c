@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text site batches: change any number of sites in one run of the patcher.
+ *
+ * A batch is no list of its own. It is the sites that are marked pending, and
+ * for each target a pending site may hold, the target it is to get (next). So
+ * preparing one needs no memory, and nothing can fail once patching has begun.
+ */
+#include <linux/memory.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/text_site.h>
+
+/**
+ * text_site_mark - put a site into the batch being prepared
+ * @table: the table it is in, which must be ready
+ * @site: a live site, not yet marked
+ *
+ * Context: under the lock of the kind's owner.
+ */
+void text_site_mark(struct text_site_table *table, struct text_site *site)
+{
+	unsigned int i = site - table->sites;
+
+	site->state |= TEXT_SITE_PENDING;
+	table->first = min(table->first, i);
+	table->last = max(table->last, i + 1);
+	table->nr_pending++;
+}
+
+static void table_reset(struct text_site_table *table)
+{
+	table->first = table->nr;
+	table->last = 0;
+	table->nr_pending = 0;
+}
+
+/**
+ * text_site_abort - forget the batch being prepared
+ * @kind: of which kind
+ *
+ * No text has been touched, and none will be.
+ *
+ * Context: under the lock of the kind's owner.
+ */
+void text_site_abort(struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+	unsigned int i;
+
+	for_each_text_site_table(table) {
+		if (table->kind != kind)
+			continue;
+		for (i = table->first; i < table->last; i++)
+			table->sites[i].state &= ~TEXT_SITE_PENDING;
+		table_reset(table);
+	}
+}
+
+/* Is the text of every pending site what its state says? */
+static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
+{
+	struct text_site_table *table;
+	struct text_site *site;
+	unsigned int i;
+	int ret;
+
+	*pending = 0;
+	for_each_text_site_table(table) {
+		if (table->kind != kind)
+			continue;
+		*pending += table->nr_pending;
+		for (i = table->first; i < table->last; i++) {
+			site = &table->sites[i];
+			if (!(site->state & TEXT_SITE_PENDING))
+				continue;
+			ret = arch_text_site_verify(site,
+					text_target(kind, text_site_target_id(site))->addr);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * text_site_commit - switch every pending site to its next target
+ * @kind: the sites of which kind
+ *
+ * Three synchronisations of all CPUs, however many sites; none if no site is
+ * pending. All sites are checked before the first is touched.
+ *
+ * Context: process context, sleeps, takes text_mutex. Under the lock of the
+ * kind's owner, who has made every target with an address callable and filled
+ * in @next of each target that a pending site holds.
+ *
+ * Return: 0, or -EINVAL with a message if a site's text is not what it should
+ * be; then no site has changed and none is pending.
+ */
+int text_site_commit(struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+	unsigned int pending;
+	int ret;
+
+	mutex_lock(&text_mutex);
+	ret = batch_verify(kind, &pending);
+	if (!ret && pending)
+		arch_text_site_patch(kind);
+	mutex_unlock(&text_mutex);
+
+	if (ret) {
+		text_site_abort(kind);
+		return ret;
+	}
+
+	for_each_text_site_table(table) {
+		if (table->kind == kind)
+			table_reset(table);
+	}
+	return 0;
+}

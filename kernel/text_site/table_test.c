@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of text site tables and batches */
+#include <kunit/test.h>
+
+#include <linux/memory.h>
+#include <linux/text_site.h>
+
+#include <asm/sections.h>
+
+/* Some text to refer to. Nothing is written to it. */
+static unsigned long text(unsigned int i)
+{
+	return (unsigned long)_stext + 64 * (i + 1);
+}
+
+static void site_set(struct text_site *site, unsigned long addr, u32 state)
+{
+	site->offset = addr - (unsigned long)&site->offset;
+	site->state = state;
+}
+
+static struct text_site_kind test_kind = { .name = "test" };
+
+static void test_sort(struct kunit *test)
+{
+	static const unsigned int order[] = { 4, 1, 0, 3, 2 };
+	static struct text_site sites[ARRAY_SIZE(order)];
+	struct text_site_table table = { .kind = &test_kind };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++)
+		site_set(&sites[i], text(order[i]), order[i] << 16);
+
+	KUNIT_ASSERT_EQ(test, text_site_table_init(&table, sites, ARRAY_SIZE(sites)), 0);
+	KUNIT_EXPECT_EQ(test, table.nr, ARRAY_SIZE(sites));
+	KUNIT_EXPECT_EQ(test, table.start, text(0));
+	KUNIT_EXPECT_EQ(test, table.end, text(4) + 5);
+	for (i = 0; i < ARRAY_SIZE(sites); i++) {
+		KUNIT_EXPECT_EQ(test, text_site_addr(&sites[i]), text(i));
+		KUNIT_EXPECT_EQ(test, sites[i].state, i << 16);
+	}
+}
+
+static void test_dropped_entries_end_the_table(struct kunit *test)
+{
+	static struct text_site sites[4];
+	struct text_site_table table = { .kind = &test_kind };
+
+	memset(sites, 0, sizeof(sites));
+	site_set(&sites[0], text(0), 0);
+	site_set(&sites[1], text(1), 0);
+
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 4), 0);
+	KUNIT_EXPECT_EQ(test, table.nr, 2);
+
+	memset(sites, 0, sizeof(sites));
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 4), 0);
+	KUNIT_EXPECT_EQ(test, table.nr, 0);
+}
+
+static void test_outside_text(struct kunit *test)
+{
+	static struct text_site sites[2];
+	struct text_site_table table = { .kind = &test_kind };
+
+	site_set(&sites[0], text(0), 0);
+	site_set(&sites[1], (unsigned long)&test_kind, 0);
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+
+	/* Hangs out at the end */
+	site_set(&sites[1], (unsigned long)_etext - 4, 0);
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+
+	/* No reference, but not at the end */
+	memset(&sites[0], 0, sizeof(sites[0]));
+	site_set(&sites[1], text(0), 0);
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+}
+
+static void test_find(struct kunit *test)
+{
+	struct text_site_table *table = text_site_tables, *in;
+	struct text_site *site, *last = NULL;
+	int checked = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	for_each_text_site(site, table) {
+		unsigned long addr = text_site_addr(site);
+
+		if (site->state & TEXT_SITE_DEAD)
+			continue;
+		in = NULL;
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr, addr, &in), site);
+		KUNIT_ASSERT_PTR_EQ(test, in, table);
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr + 4, addr + 4, NULL), site);
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr - 1, addr, NULL), site);
+		KUNIT_ASSERT_PTR_NE(test, text_site_find(addr + 5, addr + 5, NULL), site);
+		if (last)
+			KUNIT_ASSERT_PTR_EQ(test, text_site_find(text_site_addr(last), addr, NULL),
+					    last);
+		last = site;
+		checked++;
+	}
+	KUNIT_EXPECT_GT(test, checked, 1000);
+	KUNIT_EXPECT_NULL(test, text_site_find(0, 0, NULL));
+	KUNIT_EXPECT_NULL(test, text_site_find(~0ul, ~0ul, NULL));
+	KUNIT_EXPECT_NULL(test, text_site_find((unsigned long)&test_kind,
+					       (unsigned long)&test_kind, NULL));
+}
+
+/* Marks bound the range of a table that a batch has to look at. */
+static void test_mark(struct kunit *test)
+{
+	static struct text_site sites[8];
+	struct text_site_table table = { .kind = &test_kind };
+	int i;
+
+	for (i = 0; i < 8; i++)
+		site_set(&sites[i], text(i), 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(&table, sites, 8), 0);
+	KUNIT_EXPECT_GE(test, table.first, table.last);
+
+	text_site_mark(&table, &sites[5]);
+	KUNIT_EXPECT_EQ(test, table.first, 5);
+	KUNIT_EXPECT_EQ(test, table.last, 6);
+	text_site_mark(&table, &sites[2]);
+	text_site_mark(&table, &sites[3]);
+	KUNIT_EXPECT_EQ(test, table.first, 2);
+	KUNIT_EXPECT_EQ(test, table.last, 6);
+	KUNIT_EXPECT_EQ(test, table.nr_pending, 3);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, !!(sites[i].state & TEXT_SITE_PENDING),
+				i == 2 || i == 3 || i == 5);
+}
+
+/* A site whose text is not what it should be stops the whole batch. */
+static void test_commit_of_wrong_text(struct kunit *test)
+{
+	static struct text_target targets[TEXT_TARGET_PAGE];
+	static struct text_site sites[1];
+	static u8 before[5];
+	struct text_site_table *table;
+
+	table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	test_kind.pages[0] = targets;
+	table->kind = &test_kind;
+
+	/* Not a site: the middle of one */
+	site_set(&sites[0], text_site_addr(text_site_tables->sites) + 2, 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(table, sites, 1), 0);
+	memcpy(before, (void *)text_site_addr(sites), 5);
+
+	text_site_table_add(table);
+	text_site_mark(table, sites);
+	KUNIT_EXPECT_EQ(test, text_site_commit(&test_kind), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sites[0].state, 0);
+	KUNIT_EXPECT_EQ(test, table->nr_pending, 0);
+	KUNIT_EXPECT_EQ(test, memcmp(before, (void *)text_site_addr(sites), 5), 0);
+
+	/* Nothing pending is no batch. */
+	KUNIT_EXPECT_EQ(test, text_site_commit(&test_kind), 0);
+	text_site_table_remove(table);
+}
+
+static struct kunit_case table_cases[] = {
+	KUNIT_CASE(test_sort),
+	KUNIT_CASE(test_dropped_entries_end_the_table),
+	KUNIT_CASE(test_outside_text),
+	KUNIT_CASE(test_find),
+	KUNIT_CASE(test_mark),
+	KUNIT_CASE(test_commit_of_wrong_text),
+	{}
+};
+
+static struct kunit_suite table_suite = {
+	.name		= "text_site_table",
+	.test_cases	= table_cases,
+};
+kunit_test_suite(table_suite);
