@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Between the files of the function tracing engine */
+#ifndef _FENTRY_H
+#define _FENTRY_H
+
+#include <linux/ftrace.h>
+#include <linux/text_site.h>
+
+#include <asm/text_site.h>
+
+#include "../trace.h"
+#include "../ftrace_internal.h"
+
+/* What a site keeps once it has had a target with it (TEXT_SITE_OWNER) */
+#define FENTRY_TOUCHED	BIT(16)		/* some ops was attached */
+#define FENTRY_MODIFIED	BIT(17)		/* one that may change where it returns */
+
+extern struct text_site_kind fentry_sites;
+
+/* Something is wrong for good: nothing is switched any more. */
+extern bool fentry_dead;
+
+/**
+ * struct fentry_filter - a set of sites, by address
+ * @hash: how the rest of the kernel sees it: only count, flags and rcu are used
+ * @ip: the addresses, ascending
+ *
+ * Never changes once it is in use; a new one is put into its place.
+ */
+struct fentry_filter {
+	struct ftrace_hash	hash;
+	unsigned long		ip[];
+};
+
+/**
+ * struct fentry_scope - which sites an ops is to be attached to
+ * @filter: only these; all if it is empty
+ * @exclude: but not these
+ */
+struct fentry_scope {
+	struct ftrace_hash	*filter;
+	struct ftrace_hash	*exclude;
+};
+
+/**
+ * struct ops_set - a combination of ops that some site has, or had
+ * @id: its target id
+ * @nr_sites: how many sites hold it
+ * @flags: the FTRACE_OPS_FL_* of all its ops together
+ * @tramp: what calls them; not there if @tramp.nr is 0
+ * @hash: all sets in use, by their ops
+ * @retired: sets that no site holds any more
+ * @rcu: for freeing
+ * @seq: the switch that the following are about
+ * @has: does it contain the ops that is being switched?
+ * @to: the set with that ops added or taken away
+ * @moving: how many sites go from this set to @to
+ * @switching: the sets with a @to
+ * @nr: number of ops
+ * @ops: the ops, the latest registered first
+ */
+struct ops_set {
+	u32			id;
+	unsigned int		nr_sites;
+	unsigned long		flags;
+	struct text_trampoline	tramp;
+	struct hlist_node	hash;
+	struct list_head	retired;
+	struct rcu_head		rcu;
+
+	unsigned int		seq;
+	bool			has;
+	struct ops_set		*to;
+	unsigned int		moving;
+	struct list_head	switching;
+
+	unsigned int		nr;
+	struct ftrace_ops	*ops[] __counted_by(nr);
+};
+
+/* set.c */
+extern struct ops_set *const fentry_no_ops;
+
+struct ops_set *fentry_set_add(struct ops_set *set, struct ftrace_ops *ops);
+struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops);
+bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops);
+void fentry_set_put_unused(struct ops_set *set);
+void fentry_sets_retarget(struct ftrace_ops *ops);
+void fentry_sets_sync(void);
+struct ops_set *fentry_set_by_trampoline(unsigned long addr);
+struct ops_set *fentry_set_nth(unsigned int n);
+
+static inline struct ops_set *fentry_site_set(const struct text_site *site)
+{
+	return text_target(&fentry_sites, text_site_target_id(site))->owner;
+}
+
+/* switch.c */
+int fentry_switch(struct ftrace_ops *ops, const struct fentry_scope *old,
+		  const struct fentry_scope *new);
+int fentry_switch_table(struct text_site_table *table, struct ftrace_ops *ops,
+			const struct fentry_scope *new);
+int fentry_switch_all_off(void);
+void fentry_site_gone(struct text_site *site);
+
+/* ops.c */
+extern struct list_head fentry_ops;
+
+void fentry_ops_init(struct ftrace_ops *ops);
+void *fentry_ops_callback(const struct ftrace_ops *ops);
+struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops);
+int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
+			  bool exclude);
+void fentry_pids_changed(void);
+
+/* filter.c */
+struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr);
+struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash);
+struct fentry_filter *fentry_filter_join(const struct fentry_filter *a,
+					 const struct fentry_filter *b);
+struct fentry_filter *fentry_filter_cut(const struct fentry_filter *a,
+					const struct fentry_filter *b);
+void fentry_filter_free(struct fentry_filter *filter);
+void fentry_filters_forget(unsigned long start, unsigned long end);
+
+static inline struct fentry_filter *fentry_filter(const struct ftrace_hash *hash)
+{
+	return hash ? container_of(hash, struct fentry_filter, hash) : NULL;
+}
+
+/* match.c */
+int fentry_match(struct fentry_filter **filter, char *pattern, char *module);
+
+/* command.c */
+int fentry_command(struct trace_array *tr, struct fentry_filter **filter,
+		   char *text, bool exclude);
+
+/* probe.c */
+struct ftrace_func_probe;
+
+struct ftrace_func_probe *fentry_probe_nth(struct trace_array *tr, loff_t n,
+					   unsigned long *ip);
+int fentry_probe_show(struct seq_file *m, struct ftrace_func_probe *probe,
+		      unsigned long ip);
+
+/* module.c */
+int fentry_add_table(struct text_site_table *table, struct text_site *sites,
+		     unsigned int nr, struct text_site_report *report);
+void fentry_mod_requests_clear(struct list_head *requests);
+int fentry_mod_request(struct trace_array *tr, const char *func,
+		       const char *module, bool exclude);
+
+/* lookup.c */
+void fentry_keep_symbols(struct module *mod, unsigned long start, unsigned long end);
+void fentry_drop_symbols(struct module *mod);
+
+/* pid.c */
+void fentry_pid_func(unsigned long ip, unsigned long parent_ip,
+		     struct ftrace_ops *op, struct ftrace_regs *fregs);
+
+#endif /* _FENTRY_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of filters, ops sets, and of what callbacks get */
+#include <kunit/test.h>
+
+#include <linux/ftrace.h>
+#include <linux/stacktrace.h>
+
+#include "fentry.h"
+
+static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
+				       unsigned int nr)
+{
+	struct fentry_filter *filter = fentry_filter_new(ip, nr);
+
+	KUNIT_ASSERT_NOT_NULL(test, filter);
+	return filter;
+}
+
+#define FILTER(_test, ...)						\
+	filter_of(_test, (const unsigned long[]){ __VA_ARGS__ },	\
+		  ARRAY_SIZE(((const unsigned long[]){ __VA_ARGS__ })))
+
+#define EXPECT_FILTER(_test, _filter, ...)				\
+	do {								\
+		const unsigned long ip_[] = { __VA_ARGS__ };		\
+									\
+		KUNIT_EXPECT_EQ(_test, (_filter)->hash.count, ARRAY_SIZE(ip_)); \
+		KUNIT_EXPECT_EQ(_test, memcmp((_filter)->ip, ip_, sizeof(ip_)), 0); \
+	} while (0)
+
+static void test_filter_new(struct kunit *test)
+{
+	struct fentry_filter *filter = FILTER(test, 30, 10, 20, 10, 30);
+
+	EXPECT_FILTER(test, filter, 10, 20, 30);
+	KUNIT_EXPECT_NOT_NULL(test, ftrace_lookup_ip(&filter->hash, 10));
+	KUNIT_EXPECT_EQ(test, ftrace_lookup_ip(&filter->hash, 30)->ip, 30);
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(&filter->hash, 15));
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(&filter->hash, 0));
+	KUNIT_EXPECT_NULL(test, ftrace_lookup_ip(NULL, 10));
+	kvfree(filter);
+}
+
+static void test_filter_join(struct kunit *test)
+{
+	struct fentry_filter *a = FILTER(test, 10, 20, 40), *b = FILTER(test, 5, 20, 30, 50);
+	struct fentry_filter *empty = fentry_filter_new(NULL, 0);
+	struct fentry_filter *both = fentry_filter_join(a, b);
+	struct fentry_filter *same = fentry_filter_join(a, empty);
+
+	EXPECT_FILTER(test, both, 5, 10, 20, 30, 40, 50);
+	EXPECT_FILTER(test, same, 10, 20, 40);
+	kvfree(a);
+	kvfree(b);
+	kvfree(empty);
+	kvfree(both);
+	kvfree(same);
+}
+
+static void test_filter_cut(struct kunit *test)
+{
+	struct fentry_filter *a = FILTER(test, 10, 20, 30, 40), *b = FILTER(test, 5, 20, 40, 50);
+	struct fentry_filter *rest = fentry_filter_cut(a, b), *none;
+
+	EXPECT_FILTER(test, rest, 10, 30);
+	none = fentry_filter_cut(rest, a);
+	KUNIT_EXPECT_EQ(test, none->hash.count, 0);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(&none->hash));
+	kvfree(a);
+	kvfree(b);
+	kvfree(rest);
+	kvfree(none);
+}
+
+/* Some ops, as if registered in this order; nothing is attached to a site. */
+static struct ftrace_ops fake_ops[4];
+
+static void fake_callback(unsigned long ip, unsigned long parent_ip,
+			  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+}
+
+static int sets_init(struct kunit *test)
+{
+	int i;
+
+	mutex_lock(&ftrace_lock);
+	for (i = 0; i < ARRAY_SIZE(fake_ops); i++) {
+		fake_ops[i] = (struct ftrace_ops) { .func = fake_callback };
+		list_add(&fake_ops[i].list, &fentry_ops);
+	}
+	return 0;
+}
+
+static void sets_exit(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(fake_ops); i++)
+		list_del(&fake_ops[i].list);
+	mutex_unlock(&ftrace_lock);
+}
+
+static struct ops_set *set_of(struct kunit *test, const char *which)
+{
+	struct ops_set *set = fentry_no_ops;
+
+	for (; *which; which++) {
+		set = fentry_set_add(set, &fake_ops[*which - 'a']);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(set));
+	}
+	return set;
+}
+
+static void test_sets_are_interned(struct kunit *test)
+{
+	struct ops_set *ab = set_of(test, "ab"), *abc = set_of(test, "abc");
+	struct ops_set *b;
+
+	/* However one gets there */
+	KUNIT_EXPECT_PTR_EQ(test, set_of(test, "ba"), ab);
+	KUNIT_EXPECT_PTR_EQ(test, set_of(test, "cab"), abc);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_set_del(abc, &fake_ops[2]), ab);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_set_add(fentry_set_del(abc, &fake_ops[0]),
+						 &fake_ops[0]), abc);
+
+	b = fentry_set_del(ab, &fake_ops[0]);
+	KUNIT_EXPECT_EQ(test, b->nr, 1);
+	KUNIT_EXPECT_PTR_EQ(test, b->ops[0], &fake_ops[1]);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_set_del(b, &fake_ops[1]), fentry_no_ops);
+
+	/* Each is a target of its own, found by its trampoline */
+	KUNIT_EXPECT_NE(test, ab->id, abc->id);
+	KUNIT_EXPECT_PTR_EQ(test, text_target(&fentry_sites, ab->id)->owner, ab);
+	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, ab->id)->addr, ab->tramp.addr);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_set_by_trampoline(ab->tramp.addr), ab);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_set_by_trampoline(ab->tramp.addr + ab->tramp.size - 1),
+			    ab);
+	KUNIT_EXPECT_PTR_NE(test, fentry_set_by_trampoline(ab->tramp.addr + ab->tramp.size),
+			    ab);
+	KUNIT_EXPECT_NULL(test, fentry_set_by_trampoline((unsigned long)fake_callback));
+
+	/* The latest registered comes first */
+	KUNIT_EXPECT_PTR_EQ(test, abc->ops[0], &fake_ops[2]);
+	KUNIT_EXPECT_PTR_EQ(test, abc->ops[2], &fake_ops[0]);
+
+	fentry_set_put_unused(set_of(test, "a"));
+	fentry_set_put_unused(set_of(test, "c"));
+	fentry_set_put_unused(set_of(test, "bc"));
+	fentry_set_put_unused(set_of(test, "ca"));
+	fentry_set_put_unused(b);
+	fentry_set_put_unused(ab);
+	fentry_set_put_unused(abc);
+	/* Not to be found any more, so it is made anew */
+	KUNIT_EXPECT_PTR_NE(test, set_of(test, "ab"), ab);
+	fentry_set_put_unused(set_of(test, "ab"));
+	fentry_set_put_unused(set_of(test, "a"));
+}
+
+static void test_one_ipmodify(struct kunit *test)
+{
+	struct ops_set *set;
+
+	fake_ops[0].flags = FTRACE_OPS_FL_IPMODIFY;
+	fake_ops[1].flags = FTRACE_OPS_FL_IPMODIFY;
+	set = set_of(test, "ac");
+	KUNIT_EXPECT_TRUE(test, set->flags & FTRACE_OPS_FL_IPMODIFY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(fentry_set_add(set, &fake_ops[1])), -EBUSY);
+	fentry_set_put_unused(set);
+	fentry_set_put_unused(set_of(test, "a"));
+}
+
+static void test_stub_is_not_called(struct kunit *test)
+{
+	struct ops_set *set;
+
+	fake_ops[0].flags = FTRACE_OPS_FL_STUB;
+	set = set_of(test, "a");
+	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, set->id)->addr, 0);
+	fentry_set_put_unused(set);
+}
+
+/* What a callback sees */
+struct seen {
+	struct ftrace_ops	ops;
+	unsigned int		calls;
+	unsigned long		ip, parent_ip, arg[6];
+	bool			has_regs, found_caller;
+	struct pt_regs		regs;
+};
+
+long fentry_test_callee(long a, long b, long c, long d, long e, long f);
+long fentry_test_caller(void);
+
+static void see(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		struct ftrace_regs *fregs)
+{
+	struct seen *seen = container_of(ops, struct seen, ops);
+	unsigned long stack[16];
+	unsigned int i, nr;
+
+	seen->calls++;
+	seen->ip = ip;
+	seen->parent_ip = parent_ip;
+	for (i = 0; i < 6; i++)
+		seen->arg[i] = ftrace_regs_get_argument(fregs, i);
+	seen->has_regs = ftrace_get_regs(fregs);
+	if (seen->has_regs)
+		seen->regs = *ftrace_get_regs(fregs);
+
+	nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
+	for (i = 0; i < nr; i++)
+		seen->found_caller |= stack[i] == parent_ip;
+}
+
+/* Reckoning with the address of a function looks like a forged pointer. */
+static unsigned long address(void *func)
+{
+	OPTIMIZER_HIDE_VAR(func);
+	return (unsigned long)func;
+}
+
+static void expect_seen(struct kunit *test, const struct seen *seen, unsigned int calls)
+{
+	unsigned long caller = address(fentry_test_caller);
+	int i;
+
+	KUNIT_EXPECT_EQ(test, seen->calls, calls);
+	KUNIT_EXPECT_EQ(test, seen->ip, ftrace_location((unsigned long)fentry_test_callee));
+	KUNIT_EXPECT_GT(test, seen->parent_ip, caller);
+	KUNIT_EXPECT_LT(test, seen->parent_ip, caller + 200);
+	for (i = 0; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, seen->arg[i], i + 1);
+	KUNIT_EXPECT_TRUE_MSG(test, seen->found_caller, "the stack trace ends at the trampoline");
+}
+
+static void attach(struct kunit *test, struct seen *seen)
+{
+	seen->ops.func = see;
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&seen->ops,
+						   (unsigned long)fentry_test_callee, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&seen->ops), 0);
+}
+
+static void detach(struct kunit *test, struct seen *seen)
+{
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&seen->ops), 0);
+	ftrace_free_filter(&seen->ops);
+}
+
+static void test_callbacks(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 4, sizeof(*seen), GFP_KERNEL);
+	int i, n;
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+
+	for (n = 1; n <= 4; n++) {
+		attach(test, &seen[n - 1]);
+		KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+		for (i = 0; i < n; i++) {
+			expect_seen(test, &seen[i], n - i);
+			KUNIT_EXPECT_FALSE(test, seen[i].has_regs);
+		}
+	}
+	/* Not in the order in which they came */
+	for (i = 0; i < 4; i++)
+		detach(test, &seen[i ^ 1]);
+
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+	KUNIT_EXPECT_EQ(test, seen[0].calls, 4);
+}
+
+static void test_all_registers(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 2, sizeof(*seen), GFP_KERNEL);
+	const struct pt_regs *regs = &seen->regs;
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen[0].ops.flags = FTRACE_OPS_FL_SAVE_REGS;
+	attach(test, &seen[0]);
+	attach(test, &seen[1]);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+
+	expect_seen(test, &seen[0], 1);
+	expect_seen(test, &seen[1], 1);
+	KUNIT_EXPECT_TRUE(test, seen[0].has_regs);
+	KUNIT_EXPECT_EQ(test, regs->cs, __KERNEL_CS);
+	KUNIT_EXPECT_EQ(test, regs->ss, __KERNEL_DS);
+	KUNIT_EXPECT_EQ(test, regs->ip, seen->ip + 5);
+	/* On the stack of the test, and at the callee's return address */
+	KUNIT_EXPECT_EQ(test, *(unsigned long *)regs->sp, seen->parent_ip);
+	KUNIT_EXPECT_TRUE(test, regs->flags & X86_EFLAGS_FIXED);
+	KUNIT_EXPECT_TRUE(test, regs->flags & X86_EFLAGS_IF);
+	detach(test, &seen[0]);
+	detach(test, &seen[1]);
+}
+
+static void test_unfiltered_ipmodify(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 1, sizeof(*seen), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	seen->ops.func = see;
+	seen->ops.flags = FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(&seen->ops), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, seen->ops.flags & FTRACE_OPS_FL_ENABLED);
+}
+
+static void test_bad_addresses(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 1, sizeof(*seen), GFP_KERNEL);
+	unsigned long callee = address(fentry_test_callee);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, 0, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, (unsigned long)see, 0, 0),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, (unsigned long)seen, 0, 0),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee + 64, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 1, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&seen->ops, "no_such_function", 16, 0), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(seen->ops.func_hash->filter_hash));
+
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, seen->ops.func_hash->filter_hash->count, 1);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 1, 0), 0);
+	ftrace_free_filter(&seen->ops);
+}
+
+static struct kunit_case filter_cases[] = {
+	KUNIT_CASE(test_filter_new),
+	KUNIT_CASE(test_filter_join),
+	KUNIT_CASE(test_filter_cut),
+	{}
+};
+
+static struct kunit_suite filter_suite = {
+	.name		= "fentry_filter",
+	.test_cases	= filter_cases,
+};
+
+static struct kunit_case set_cases[] = {
+	KUNIT_CASE(test_sets_are_interned),
+	KUNIT_CASE(test_one_ipmodify),
+	KUNIT_CASE(test_stub_is_not_called),
+	{}
+};
+
+static struct kunit_suite set_suite = {
+	.name		= "fentry_set",
+	.init		= sets_init,
+	.exit		= sets_exit,
+	.test_cases	= set_cases,
+};
+
+static struct kunit_case ops_cases[] = {
+	KUNIT_CASE(test_callbacks),
+	KUNIT_CASE(test_all_registers),
+	KUNIT_CASE(test_unfiltered_ipmodify),
+	KUNIT_CASE(test_bad_addresses),
+	{}
+};
+
+static struct kunit_suite ops_suite = {
+	.name		= "fentry_ops",
+	.test_cases	= ops_cases,
+};
+
+kunit_test_suites(&filter_suite, &set_suite, &ops_suite);

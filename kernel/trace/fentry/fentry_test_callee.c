@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Functions with an entry to attach to, for fentry_test.c */
+#include <linux/compiler.h>
+
+long fentry_test_callee(long a, long b, long c, long d, long e, long f);
+long fentry_test_caller(void);
+
+noinline long fentry_test_callee(long a, long b, long c, long d, long e, long f)
+{
+	return a + 10 * (b + 10 * (c + 10 * (d + 10 * (e + 10 * f))));
+}
+
+noinline long fentry_test_caller(void)
+{
+	long ret = fentry_test_callee(1, 2, 3, 4, 5, 6);
+
+	/* So that this is not a tail call */
+	barrier();
+	return ret;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ops sets: the combinations of ops that sites have, each made once.
+ *
+ * A set is a target of the sites' kind. It has the one trampoline that calls
+ * its ops, which is why no site ever needs to look up who wants it.
+ *
+ * Everything here is under ftrace_lock, unless it says otherwise.
+ */
+#include <linux/hashtable.h>
+#include <linux/idr.h>
+#include <linux/jhash.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "fentry.h"
+
+/* The set of a site that nothing is attached to */
+static struct ops_set no_ops;
+struct ops_set *const fentry_no_ops = &no_ops;
+
+static struct text_target first_targets[TEXT_TARGET_PAGE] = {
+	[0] = { .owner = &no_ops },
+};
+
+struct text_site_kind fentry_sites = {
+	.name	= "function entry",
+	.pages	= { first_targets },
+};
+
+static DEFINE_HASHTABLE(sets, 8);
+static DEFINE_IDA(set_ids);
+static LIST_HEAD(retired);	/* under ftrace_lock */
+
+static void retire_work_func(struct work_struct *work);
+static DECLARE_WORK(retire_work, retire_work_func);
+
+/**
+ * fentry_set_has - is an ops in a set?
+ * @set: any set
+ * @ops: any ops
+ */
+bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops)
+{
+	unsigned int i;
+
+	for (i = 0; i < set->nr; i++) {
+		if (set->ops[i] == ops)
+			return true;
+	}
+	return false;
+}
+
+static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	return jhash(ops, nr * sizeof(*ops), nr);
+}
+
+static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	struct ops_set *set;
+
+	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr)) {
+		if (set->nr == nr && !memcmp(set->ops, ops, nr * sizeof(*ops)))
+			return set;
+	}
+	return NULL;
+}
+
+static int target_alloc(struct ops_set *set)
+{
+	struct text_target *page;
+	int id;
+
+	id = ida_alloc_range(&set_ids, 1, TEXT_TARGET_MAX - 1, GFP_KERNEL);
+	if (id < 0)
+		return id;
+
+	if (!fentry_sites.pages[id / TEXT_TARGET_PAGE]) {
+		page = kcalloc(TEXT_TARGET_PAGE, sizeof(*page), GFP_KERNEL);
+		if (!page) {
+			ida_free(&set_ids, id);
+			return -ENOMEM;
+		}
+		/*
+		 * Pairs with the sync that stands between this and the first
+		 * site with an id in the page: see patch_page().
+		 */
+		WRITE_ONCE(fentry_sites.pages[id / TEXT_TARGET_PAGE], page);
+	}
+
+	*text_target(&fentry_sites, id) = (struct text_target) {
+		.addr	= set->tramp.nr ? set->tramp.addr : 0,
+		.owner	= set,
+		.mark	= FENTRY_TOUCHED |
+			  (set->flags & FTRACE_OPS_FL_IPMODIFY ? FENTRY_MODIFIED : 0),
+	};
+	set->id = id;
+	return 0;
+}
+
+static int set_trampoline(struct ops_set *set)
+{
+	struct text_site_callback *calls;
+	unsigned int i, nr = 0, flags = 0;
+	int ret = 0;
+
+	calls = kcalloc(set->nr, sizeof(*calls), GFP_KERNEL);
+	if (!calls)
+		return -ENOMEM;
+
+	for (i = 0; i < set->nr; i++) {
+		struct ftrace_ops *ops = set->ops[i];
+
+		if (ops->flags & FTRACE_OPS_FL_STUB)
+			continue;
+		calls[nr].func = fentry_ops_callback(ops);
+		calls[nr].arg = ops;
+		nr++;
+	}
+
+	if (set->flags & FTRACE_OPS_FL_SAVE_REGS)
+		flags |= TRAMPOLINE_REGS;
+	if (set->flags & FTRACE_OPS_FL_IPMODIFY)
+		flags |= TRAMPOLINE_SET_IP;
+	if (nr)
+		ret = text_trampoline_create(&set->tramp, flags, calls, nr);
+
+	kfree(calls);
+	return ret;
+}
+
+static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	struct ops_set *set;
+	unsigned int i;
+	int ret;
+
+	set = kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
+	if (!set)
+		return ERR_PTR(-ENOMEM);
+
+	set->nr = nr;
+	for (i = 0; i < nr; i++) {
+		set->ops[i] = ops[i];
+		set->flags |= ops[i]->flags & (FTRACE_OPS_FL_IPMODIFY |
+					       FTRACE_OPS_FL_SAVE_REGS |
+					       FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED);
+	}
+	if (set->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
+		set->flags |= FTRACE_OPS_FL_SAVE_REGS;
+
+	ret = set_trampoline(set);
+	if (ret)
+		goto err_free;
+	ret = target_alloc(set);
+	if (ret)
+		goto err_trampoline;
+
+	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr));
+	return set;
+
+err_trampoline:
+	if (set->tramp.nr)
+		text_trampoline_free(&set->tramp);
+err_free:
+	kfree_rcu(set, rcu);
+	return ERR_PTR(ret);
+}
+
+static struct ops_set *set_get(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	return nr ? set_lookup(ops, nr) ?: set_create(ops, nr) : &no_ops;
+}
+
+/**
+ * fentry_set_add - the set with one ops more
+ * @set: any set without @ops
+ * @ops: on fentry_ops
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: the set; or a pointer of -EBUSY if both @ops and one in @set want to
+ * change where a function goes on; -ENOMEM; -ENOSPC if there are
+ * TEXT_TARGET_MAX sets already.
+ */
+struct ops_set *fentry_set_add(struct ops_set *set, struct ftrace_ops *ops)
+{
+	struct ftrace_ops **list, *pos;
+	struct ops_set *to;
+	unsigned int nr = 0;
+
+	if (set->flags & ops->flags & FTRACE_OPS_FL_IPMODIFY)
+		return ERR_PTR(-EBUSY);
+
+	list = kmalloc_array(set->nr + 1, sizeof(*list), GFP_KERNEL);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+
+	/* One combination, one order: that of registration. */
+	list_for_each_entry(pos, &fentry_ops, list) {
+		if (pos == ops || fentry_set_has(set, pos))
+			list[nr++] = pos;
+	}
+
+	to = set_get(list, nr);
+	kfree(list);
+	return to;
+}
+
+/**
+ * fentry_set_del - the set with one ops less
+ * @set: any set with @ops
+ * @ops: any ops
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: the set, or a pointer of -ENOMEM or -ENOSPC.
+ */
+struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops)
+{
+	struct ftrace_ops **list;
+	struct ops_set *to;
+	unsigned int i, nr = 0;
+
+	list = kmalloc_array(set->nr, sizeof(*list), GFP_KERNEL);
+	if (!list)
+		return ERR_PTR(-ENOMEM);
+
+	for (i = 0; i < set->nr; i++) {
+		if (set->ops[i] != ops)
+			list[nr++] = set->ops[i];
+	}
+
+	to = set_get(list, nr);
+	kfree(list);
+	return to;
+}
+
+/**
+ * fentry_sets_retarget - an ops' callback has changed
+ * @ops: whose
+ *
+ * Makes the trampolines of all sets it is in call the new one.
+ *
+ * Context: process context, sleeps.
+ */
+void fentry_sets_retarget(struct ftrace_ops *ops)
+{
+	struct ops_set *set;
+	unsigned int i, call;
+	int bucket;
+
+	hash_for_each(sets, bucket, set, hash) {
+		for (i = 0, call = 0; i < set->nr; i++) {
+			if (set->ops[i]->flags & FTRACE_OPS_FL_STUB)
+				continue;
+			if (set->ops[i] == ops)
+				text_trampoline_retarget(&set->tramp, call,
+							 fentry_ops_callback(ops));
+			call++;
+		}
+	}
+}
+
+/**
+ * fentry_set_put_unused - retire a set that no site holds
+ * @set: any set; nothing happens if it is in use
+ *
+ * It cannot be found any more, as its ops may go away or change. Tasks may
+ * still be in its trampoline, so that is freed some time later.
+ */
+void fentry_set_put_unused(struct ops_set *set)
+{
+	if (set == &no_ops || set->nr_sites || hlist_unhashed(&set->hash))
+		return;
+
+	hash_del_rcu(&set->hash);
+	list_add(&set->retired, &retired);
+	queue_work(system_unbound_wq, &retire_work);
+}
+
+/*
+ * Nobody gets into a retired set's trampoline any more: the last sync of the
+ * batch that took its last site away was after every breakpoint handler that
+ * had read its address. Whoever is in it leaves it before the task schedules
+ * voluntarily (RCU tasks) or, where RCU does not watch, before the CPU does
+ * (rude). The same holds for the ops' functions it has called.
+ */
+static void wait_for_trampolines(void)
+{
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+}
+
+static void retire_work_func(struct work_struct *work)
+{
+	struct ops_set *set, *next;
+	LIST_HEAD(dying);
+
+	mutex_lock(&ftrace_lock);
+	list_splice_init(&retired, &dying);
+	mutex_unlock(&ftrace_lock);
+
+	if (list_empty(&dying))
+		return;
+
+	wait_for_trampolines();
+
+	list_for_each_entry_safe(set, next, &dying, retired) {
+		if (set->tramp.nr)
+			text_trampoline_free(&set->tramp);
+		ida_free(&set_ids, set->id);
+		kfree_rcu(set, rcu);
+	}
+}
+
+/**
+ * fentry_sets_sync - wait until nobody is in what was taken off the sites
+ *
+ * Context: process context, sleeps for long; ftrace_lock is not needed.
+ */
+void fentry_sets_sync(void)
+{
+	wait_for_trampolines();
+}
+
+/**
+ * fentry_set_by_trampoline - the set that an address is in the trampoline of
+ * @addr: any address
+ *
+ * Context: any, under RCU or with preemption off.
+ *
+ * Return: the set, retired or not, or NULL.
+ */
+struct ops_set *fentry_set_by_trampoline(unsigned long addr)
+{
+	struct text_trampoline *tramp = text_trampoline_find(addr);
+
+	return tramp ? container_of(tramp, struct ops_set, tramp) : NULL;
+}
+
+/**
+ * fentry_set_nth - for listing the sets with a trampoline
+ * @n: from 0
+ *
+ * Context: under RCU.
+ *
+ * Return: the set, or NULL if there are not so many.
+ */
+struct ops_set *fentry_set_nth(unsigned int n)
+{
+	struct ops_set *set;
+	int bucket;
+
+	hash_for_each_rcu(sets, bucket, set, hash) {
+		if (set->tramp.nr && !n--)
+			return set;
+	}
+	return NULL;
+}
