@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of text sites have in common.
+#
+# A test is a shell function, run by "run_tests NAME...": its description is its
+# name with spaces. It fails by calling fail or by a command that ends it under
+# errexit; it starts and ends with tracing as it is after boot.
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$HERE/../kselftest/ktap_helpers.sh"
+
+TRACING=/sys/kernel/tracing
+
+fail()
+{
+	echo "# FAIL: $*"
+	exit 1
+}
+
+skip()
+{
+	echo "# SKIP: $*"
+	exit "$KSFT_SKIP"
+}
+
+# The state that every test starts with
+reset_tracing()
+{
+	cd $TRACING || exit 1
+	local instance
+	for instance in instances/*/; do
+		[ ! -d "$instance" ] || rmdir "$instance"
+	done
+	echo 0 > tracing_on
+	echo nop > current_tracer
+	echo > set_ftrace_pid
+	echo > set_ftrace_notrace_pid
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	# Commands are taken away one by one
+	local line
+	grep -v '^#' set_ftrace_filter | grep ':' | grep -v ':mod:' |
+	while read -r line; do
+		echo "!$line" | sed 's/:unlimited$//; s/:count=[0-9]*$//' >> set_ftrace_filter
+	done
+	echo > set_ftrace_filter
+	echo > set_ftrace_notrace
+	echo > trace
+	echo 1 > tracing_on
+}
+
+# Nothing may be attached to any function when a test ends.
+check_clean()
+{
+	[ -z "$(cat $TRACING/enabled_functions)" ] ||
+		fail "left attached: $(head -n3 $TRACING/enabled_functions)"
+	! dmesg | grep -q -E 'WARNING:|BUG:|Oops' ||
+		fail "the kernel complained: $(dmesg | grep -m1 -E 'WARNING:|BUG:|Oops')"
+}
+
+run_tests()
+{
+	local name status
+	ktap_print_header
+	ktap_set_plan $#
+	for name; do
+		( set -e; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+		  reset_tracing; "$name"; reset_tracing; check_clean ) 2>&1
+		status=$?
+		( reset_tracing ) 2>&1
+		case $status in
+		0) ktap_test_pass "${name//_/ }" ;;
+		"$KSFT_SKIP") ktap_test_skip "${name//_/ }" ;;
+		*) ktap_test_fail "${name//_/ }" ;;
+		esac
+	done
+	ktap_finished
+}
+
+# equal WHAT GOT EXPECTED
+equal()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"
+}
+
+# What the entries of functions hold, one kind a line, as "KIND NUMBER"; the
+# names of the NOPs are all "nop". Functions by pattern of available names.
+site_text()
+{
+	grep -E "^[0-9a-f]+ ${1:-.*}( |$)" $TRACING/available_filter_functions_addrs |
+		"$HERE/site_text" | sed -E 's/^(nopl|prefix|jmp0|jmp3|lea) /nop /'
+}
+
+nr_available()
+{
+	wc -l < $TRACING/available_filter_functions
+}
+
+# The filter file's lines on one line
+filter()
+{
+	grep -v '^#' "$TRACING/${1:-set_ftrace_filter}" | sort | xargs
+}
+
+# Some work that goes through many functions, until it is killed
+load()
+{
+	while :; do
+		ls -R /proc/1 /sys/kernel > /dev/null 2>&1
+		cat /proc/kallsyms /proc/interrupts > /dev/null 2>&1
+	done
+}
+
+# errno WHAT ERROR FILE TEXT: writing TEXT to FILE ends with ERROR
+expect_error()
+{
+	local said
+	if said=$( (printf '%s\n' "$4" > "$3") 2>&1 ); then
+		said=$( (printf '%s' "$4" | dd of="$3" bs=64k status=none conv=notrunc) 2>&1 ) &&
+			fail "$1: no error"
+	fi
+	[[ "$said" == *"$2"* ]] || fail "$1: '$said', expected '$2'"
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Instances, each with its own filter, on one engine.
+
+. "$(dirname "$0")/functions.sh"
+
+events_of()
+{
+	sed -n 's/.*: \([^ ]*\) <-.*/\1/p' "$1/trace" | sort -u | xargs
+}
+
+two_instances_with_different_filters()
+{
+	mkdir instances/a instances/b
+	echo 'vfs_read vfs_open' > instances/a/set_ftrace_filter
+	echo 'vfs_open vfs_statx' > instances/b/set_ftrace_filter
+	echo function > instances/a/current_tracer
+	echo function > instances/b/current_tracer
+	equal "callbacks" "$(sed -E 's/ \(([0-9]+)\).*/:\1/' enabled_functions | sort | xargs)" \
+		"vfs_open:2 vfs_read:1 vfs_statx:1"
+	cat /proc/version > /dev/null; ls -l / > /dev/null
+	echo 0 > instances/a/tracing_on
+	echo 0 > instances/b/tracing_on
+	equal "a" "$(events_of instances/a)" "vfs_open vfs_read"
+	equal "b" "$(events_of instances/b)" "vfs_open vfs_statx"
+	equal "top" "$(grep -vc '^#' trace)" 0
+	rmdir instances/a instances/b
+}
+
+with_the_top_instance_tracing_everything()
+{
+	mkdir instances/a
+	echo vfs_read > instances/a/set_ftrace_filter
+	echo function > instances/a/current_tracer
+	echo function > current_tracer
+	equal "vfs_read" "$(sed -n -E 's/^vfs_read \(([0-9]+)\).*/\1/p' enabled_functions)" 2
+	equal "others" "$(grep -vc '^vfs_read (2)' enabled_functions)" $(($(nr_available) - 1))
+	cat /proc/version > /dev/null
+	echo nop > current_tracer
+	echo 0 > instances/a/tracing_on
+	equal "a" "$(events_of instances/a)" "vfs_read"
+	rmdir instances/a
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+an_instance_goes_while_tracing()
+{
+	local i
+	load &
+	for i in $(seq 10); do
+		mkdir instances/a
+		echo 'vfs_*' > instances/a/set_ftrace_filter
+		echo function > instances/a/current_tracer
+		rmdir instances/a
+	done
+}
+
+many_instances_on_one_function()
+{
+	local i
+	for i in $(seq 12); do
+		mkdir instances/i$i
+		echo vfs_read > instances/i$i/set_ftrace_filter
+		echo function > instances/i$i/current_tracer
+	done
+	equal "callbacks" "$(sed -n -E 's/^vfs_read \(([0-9]+)\).*/\1/p' enabled_functions)" 12
+	cat /proc/version > /dev/null
+	for i in $(seq 12); do
+		grep -q ': vfs_read <-' instances/i$i/trace || fail "nothing in instance $i"
+		rmdir instances/i$i
+	done
+}
+
+run_tests two_instances_with_different_filters \
+	with_the_top_instance_tracing_everything an_instance_goes_while_tracing \
+	many_instances_on_one_function

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Modules: their sites come, are traced, and go with them.
+
+. "$(dirname "$0")/functions.sh"
+
+MOD=dummy
+
+need_module()
+{
+	modinfo $MOD > /dev/null 2>&1 || skip "no module $MOD"
+	trap 'rmmod $MOD 2>/dev/null || :; kill $(jobs -p) 2>/dev/null; wait' EXIT
+	rmmod $MOD 2>/dev/null || :
+}
+
+of_module()
+{
+	grep -c "\[$MOD\]" "$1"
+}
+
+sites_come_as_NOPs_and_go()
+{
+	need_module
+	equal "before" "$(of_module available_filter_functions)" 0
+	modprobe $MOD
+	[ "$(of_module available_filter_functions)" -gt 3 ] || fail "no functions"
+	equal "text" "$(grep "\[$MOD\]" available_filter_functions_addrs | "$HERE/site_text" | sed 's/nopl/nop/')" \
+		"nop $(of_module available_filter_functions)"
+	! grep -q dummy_init_module available_filter_functions || fail "init text is still there"
+	rmmod $MOD
+	equal "after" "$(of_module available_filter_functions)" 0
+}
+
+loaded_while_everything_is_traced()
+{
+	need_module
+	echo function > current_tracer
+	modprobe $MOD
+	equal "enabled" "$(of_module enabled_functions)" "$(of_module available_filter_functions)"
+	rmmod $MOD
+	echo 0 > tracing_on
+	grep -q ': dummy_init_module .*<-do_one_initcall' trace || fail "init was not traced"
+	grep -q ': dummy_cleanup_module ' trace || fail "exit was not traced"
+}
+
+filter_by_module()
+{
+	need_module
+	modprobe $MOD
+	echo ":mod:$MOD" > set_ftrace_filter
+	equal "all of it" "$(wc -l < set_ftrace_filter)" "$(of_module available_filter_functions)"
+	echo "dummy_*:mod:$MOD" > set_ftrace_filter
+	equal "some of it" "$(grep -c "^dummy_.* \[$MOD\]" set_ftrace_filter)" \
+		"$(wc -l < set_ftrace_filter)"
+	echo "vfs_*:mod:!$MOD" > set_ftrace_filter
+	grep -qx vfs_read set_ftrace_filter || fail "vfs_read is not outside of $MOD"
+	! grep -q "\[$MOD\]" set_ftrace_filter || fail "something of $MOD"
+}
+
+a_filter_waits_for_its_module()
+{
+	need_module
+	echo "*:mod:$MOD" > set_ftrace_filter
+	equal "waiting" "$(filter)" "*:mod:$MOD"
+	echo function > current_tracer
+	equal "nothing is traced" "$(wc -l < enabled_functions)" 0
+	modprobe $MOD
+	equal "enabled" "$(wc -l < enabled_functions)" "$(of_module available_filter_functions)"
+	ip link add dummy9 type dummy
+	ip link del dummy9
+	echo 0 > tracing_on
+	grep -q ': dummy_setup ' trace || fail "$(head -n20 trace)"
+}
+
+waiting_filters_are_dropped()
+{
+	need_module
+	echo "*:mod:$MOD" > set_ftrace_filter
+	echo "!*:mod:$MOD" >> set_ftrace_filter
+	equal "filter" "$(filter)" ""
+}
+
+an_unloaded_module_leaves_the_filter()
+{
+	need_module
+	modprobe $MOD
+	echo "dummy_xmit" > set_ftrace_filter
+	rmmod $MOD
+	equal "filter" "$(filter)" ""
+	echo function > current_tracer
+	# It was the only one. That does not mean everything.
+	equal "enabled" "$(wc -l < enabled_functions)" 0
+}
+
+coming_and_going_while_tracing()
+{
+	need_module
+	local i
+	load &
+	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
+	for i in $(seq 40); do
+		modprobe $MOD
+		rmmod $MOD
+	done
+	kill %2; wait %2 || :
+	echo nop > current_tracer
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+run_tests sites_come_as_NOPs_and_go loaded_while_everything_is_traced \
+	filter_by_module a_filter_waits_for_its_module waiting_filters_are_dropped \
+	an_unloaded_module_leaves_the_filter coming_and_going_while_tracing

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Several callbacks on one function, with the kernel's own sample module.
+
+. "$(dirname "$0")/functions.sh"
+
+need_sample()
+{
+	modinfo ftrace-ops > /dev/null 2>&1 || skip "no module ftrace-ops"
+}
+
+remove_sample()
+{
+	rmmod ftrace_ops 2>/dev/null || :
+}
+
+# sample PARAMETER...: how often the callbacks were called
+calls()
+{
+	modprobe ftrace-ops nr_function_calls=1000 check_count=Y "$@" ||
+		fail "ftrace-ops $*: not loaded"
+	remove_sample
+}
+
+callbacks_are_called_as_often_as_the_function()
+{
+	need_sample
+	trap remove_sample EXIT
+	local n
+	for n in 1 2 4 8; do
+		calls nr_ops_relevant=$n
+		calls nr_ops_relevant=$n nr_ops_irrelevant=3
+		calls nr_ops_relevant=$n save_regs=Y
+		calls nr_ops_relevant=$n assist_recursion=Y
+		calls nr_ops_relevant=$n assist_rcu=Y
+	done
+	! dmesg | grep -E 'ftrace.*(unexpected|count)' || fail "wrong counts"
+}
+
+the_file_shows_how_many_are_attached()
+{
+	need_sample
+	trap remove_sample EXIT
+	local line
+	modprobe ftrace-ops nr_function_calls=1 nr_ops_relevant=3 save_regs=Y persist=Y
+	line=$(grep '^tracee_relevant' enabled_functions)
+	[[ "$line" == "tracee_relevant [ftrace_ops] (3) R "* ]] || fail "'$line'"
+	equal "callbacks shown" "$(echo "$line" | grep -o ops_func | wc -l)" 6
+	remove_sample
+	! grep -q tracee enabled_functions || fail "left over"
+	equal "touched functions of the module" "$(grep -c 'ftrace_ops' touched_functions)" 0
+}
+
+tracer_and_callbacks_on_one_function()
+{
+	need_sample
+	trap remove_sample EXIT
+	modprobe ftrace-ops nr_function_calls=1 nr_ops_relevant=1 persist=Y
+	echo function > current_tracer
+	[[ "$(grep '^tracee_relevant' enabled_functions)" == *" (2) "* ]] ||
+		fail "$(grep '^tracee_relevant' enabled_functions)"
+	[[ "$(grep '^vfs_read ' enabled_functions)" == *" (1) "* ]] ||
+		fail "$(grep '^vfs_read ' enabled_functions)"
+	echo nop > current_tracer
+	[[ "$(grep '^tracee_relevant' enabled_functions)" == *" (1) "* ]] ||
+		fail "$(grep '^tracee_relevant' enabled_functions)"
+	remove_sample
+}
+
+trampolines_have_names()
+{
+	echo function > current_tracer
+	grep -q ' t ftrace_trampoline	\[__builtin__ftrace\]$' /proc/kallsyms ||
+		fail "$(grep builtin__ftrace /proc/kallsyms)"
+	echo nop > current_tracer
+}
+
+kprobes_on_function_entries()
+{
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	echo 'p:entry vfs_read' > kprobe_events
+	echo 1 > events/kprobes/entry/enable
+	grep -q '^vfs_read .* R ' enabled_functions || fail "$(cat enabled_functions)"
+	cat /proc/version > /dev/null
+	echo 0 > events/kprobes/entry/enable
+	grep -q 'entry: (vfs_read+0x' trace || fail "$(head -n20 trace)"
+	echo > kprobe_events
+}
+
+run_tests callbacks_are_called_as_often_as_the_function \
+	the_file_shows_how_many_are_attached tracer_and_callbacks_on_one_function \
+	trampolines_have_names kprobes_on_function_entries

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# set_ftrace_pid and set_ftrace_notrace_pid.
+
+. "$(dirname "$0")/functions.sh"
+
+# The pids that have events, in order
+pids()
+{
+	sed -n 's/^ *.*-\([0-9]*\) *\[.*/\1/p' trace | sort -un | xargs
+}
+
+reader()
+{
+	while :; do cat /proc/version > /dev/null; done
+}
+
+only_one_task()
+{
+	reader & local pid=$!
+	equal "no list" "$(cat set_ftrace_pid)" "no pid"
+	echo $pid > set_ftrace_pid
+	equal "list" "$(cat set_ftrace_pid)" "$pid"
+	echo function > current_tracer
+	sleep 0.5
+	echo 0 > tracing_on
+	equal "traced" "$(pids)" "$pid"
+}
+
+switched_on_while_tracing()
+{
+	reader & local pid=$!
+	echo 'vfs_*' > set_ftrace_filter
+	echo function > current_tracer
+	echo $pid > set_ftrace_pid
+	echo > trace
+	sleep 0.5
+	echo 0 > tracing_on
+	equal "traced" "$(pids)" "$pid"
+	echo 1 > tracing_on
+	echo > set_ftrace_pid
+	cat /proc/version > /dev/null
+	sleep 0.5
+	[ "$(pids | wc -w)" -gt 1 ] || fail "still only $(pids)"
+}
+
+children_with_the_option()
+{
+	echo 1 > options/function-fork
+	( sleep 0.3; cat /proc/version > /dev/null; ls > /dev/null ) & local pid=$!
+	echo $pid > set_ftrace_pid
+	echo 'vfs_*' > set_ftrace_filter
+	echo function > current_tracer
+	wait $pid
+	echo 0 > tracing_on
+	echo 0 > options/function-fork
+	[ "$(pids | wc -w)" -ge 3 ] || fail "traced: $(pids)"
+	equal "gone with their tasks" "$(cat set_ftrace_pid)" ""
+}
+
+all_but_one_task()
+{
+	reader & local pid=$!
+	reader & local other=$!
+	echo $pid > set_ftrace_notrace_pid
+	echo 'vfs_*' > set_ftrace_filter
+	echo function > current_tracer
+	sleep 0.5
+	echo 0 > tracing_on
+	! pids | grep -qw $pid || fail "$pid is traced"
+	[ -n "$(pids)" ] || fail "nothing is traced"
+}
+
+run_tests only_one_task switched_on_while_tracing children_with_the_option \
+	all_but_one_task

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Tasks that are preempted for a long time while they are in a traced function,
+# or in a trampoline, come back to one that is still there.
+
+. "$(dirname "$0")/functions.sh"
+
+# Runs on CPU 1 through traced functions, whenever the CPU is free
+victim()
+{
+	taskset -p -c 1 $BASHPID > /dev/null
+	while :; do dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none; done
+}
+
+# Takes CPU 1 away, most of the time, in bursts of different length
+bully()
+{
+	taskset -p -c 1 $BASHPID > /dev/null
+	chrt -f -p 50 $BASHPID
+	local i n
+	while :; do
+		for n in 100 3000 20000 500 9000; do
+			for ((i = 0; i < n; i++)); do :; done
+			sleep 0.001
+		done
+	done
+}
+
+preempted_while_tracers_come_and_go()
+{
+	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
+	local victim i
+	taskset -p -c 0 $BASHPID > /dev/null
+	# All real-time tasks together may otherwise have only 95 % of a CPU
+	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+	victim & victim=$!
+	victim & victim &
+	bully &
+	mkdir instances/a
+	for i in $(seq 60); do
+		echo function > current_tracer
+		echo function > instances/a/current_tracer
+		echo nop > current_tracer
+		echo nop > instances/a/current_tracer
+	done
+	rmdir instances/a
+	kill -0 $victim || fail "a victim has died"
+	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+}
+
+run_tests preempted_while_tracers_come_and_go

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * site_text: says what the text of function entries is, as CPUs see it.
+ *
+ * Reads addresses (hexadecimal, first word of each line) and prints for each
+ * kind of instruction found there how many hold it. Kernel text is read from
+ * /proc/kcore.
+ */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SITE_SIZE	5
+#define MAX_SEGMENTS	64
+
+static const struct {
+	const char	*name;
+	unsigned char	bytes[SITE_SIZE];
+	int		len;
+} kinds[] = {
+	{ "nopl",	{ 0x0f, 0x1f, 0x44, 0x00, 0x00 }, 5 },
+	{ "prefix",	{ 0x66, 0x66, 0x66, 0x66, 0x90 }, 5 },
+	{ "jmp0",	{ 0xe9, 0x00, 0x00, 0x00, 0x00 }, 5 },
+	{ "jmp3",	{ 0xeb, 0x03, 0x00, 0x00, 0x00 }, 5 },
+	{ "lea",	{ 0x3e, 0x48, 0x8d, 0x76, 0x00 }, 5 },
+	{ "call",	{ 0xe8 }, 1 },
+	{ "int3",	{ 0xcc }, 1 },
+};
+
+#define NR_KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+static Elf64_Phdr segments[MAX_SEGMENTS];
+static int nr_segments;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void read_headers(int fd)
+{
+	Elf64_Ehdr ehdr;
+
+	if (pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
+		die("/proc/kcore: header");
+	nr_segments = ehdr.e_phnum < MAX_SEGMENTS ? ehdr.e_phnum : MAX_SEGMENTS;
+	if (pread(fd, segments, nr_segments * sizeof(segments[0]), ehdr.e_phoff) < 0)
+		die("/proc/kcore: segments");
+}
+
+static int read_text(int fd, unsigned long addr, unsigned char *bytes)
+{
+	int i;
+
+	for (i = 0; i < nr_segments; i++) {
+		unsigned long offset = addr - segments[i].p_vaddr;
+
+		if (segments[i].p_type == PT_LOAD && addr >= segments[i].p_vaddr &&
+		    offset + SITE_SIZE <= segments[i].p_memsz)
+			return pread(fd, bytes, SITE_SIZE, segments[i].p_offset + offset) ==
+			       SITE_SIZE;
+	}
+	return 0;
+}
+
+int main(void)
+{
+	unsigned long count[NR_KINDS] = { 0 }, other = 0, unreadable = 0;
+	int fd = open("/proc/kcore", O_RDONLY);
+	char line[512];
+	unsigned int i;
+
+	if (fd < 0)
+		die("/proc/kcore");
+	read_headers(fd);
+
+	while (fgets(line, sizeof(line), stdin)) {
+		unsigned long addr = strtoul(line, NULL, 16);
+		unsigned char bytes[SITE_SIZE];
+
+		if (!read_text(fd, addr, bytes)) {
+			unreadable++;
+			continue;
+		}
+		for (i = 0; i < NR_KINDS; i++) {
+			if (!memcmp(bytes, kinds[i].bytes, kinds[i].len))
+				break;
+		}
+		if (i < NR_KINDS)
+			count[i]++;
+		else if (!other++)
+			fprintf(stderr, "%lx: %02x %02x %02x %02x %02x\n", addr, bytes[0],
+				bytes[1], bytes[2], bytes[3], bytes[4]);
+	}
+
+	for (i = 0; i < NR_KINDS; i++) {
+		if (count[i])
+			printf("%s %lu\n", kinds[i].name, count[i]);
+	}
+	if (other)
+		printf("other %lu\n", other);
+	if (unreadable)
+		printf("unreadable %lu\n", unreadable);
+	return 0;
+}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Function entries: what they hold at boot, traced, and afterwards.
+
+. "$(dirname "$0")/functions.sh"
+
+every_site_is_a_NOP_after_boot()
+{
+	equal "text of all sites" "$(site_text)" "nop $(nr_available)"
+	[ "$(nr_available)" -gt 10000 ] || fail "only $(nr_available) functions"
+}
+
+the_boot_message_says_so()
+{
+	local line
+	line=$(dmesg | sed -n 's/.*text_site: \([0-9]* sites, nop .*\)/\1/p')
+	[[ "$line" =~ ^([0-9]+)\ sites,\ nop\ ([a-z0-9]+)\ \(([0-9a-f ]+)\),\ ([0-9]+)\ ns,\ 0\ left\ alone$ ]] ||
+		fail "boot message: '$line'"
+	# Those of init text are gone by now
+	[ "${BASH_REMATCH[1]}" -ge "$(grep -v '\[' available_filter_functions | wc -l)" ] ||
+		fail "$line, but $(nr_available) are available"
+	equal "the NOP" "$(echo "$(head -n1 available_filter_functions_addrs)" | "$HERE/site_text")" \
+		"${BASH_REMATCH[2]} 1"
+}
+
+every_site_is_a_call_while_all_are_traced()
+{
+	local all; all=$(nr_available)
+	echo 0 > tracing_on
+	echo function > current_tracer
+	equal "text of all sites" "$(site_text)" "call $all"
+	equal "enabled functions" "$(wc -l < enabled_functions)" "$all"
+	equal "trampolines in use" \
+		"$(sed 's/.*tramp: \([^ ]*\) .*/\1/; s/+.*//' enabled_functions | sort -u | wc -l)" 1
+	echo nop > current_tracer
+	equal "text of all sites afterwards" "$(site_text)" "nop $all"
+	[ -z "$(cat enabled_functions)" ] || fail "some are still enabled"
+}
+
+only_the_filtered_site_is_a_call()
+{
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	equal "text of vfs_read" "$(site_text vfs_read)" "call 1"
+	equal "text of vfs_write" "$(site_text vfs_write)" "nop 1"
+	equal "text of all" "$(site_text | sort)" "$(printf 'call 1\nnop %d' $(($(nr_available) - 1)))"
+}
+
+addresses_agree_with_kallsyms()
+{
+	local addr
+	addr=$(sed -n 's/ vfs_read$//p' available_filter_functions_addrs)
+	# Behind an endbr64, if there is one
+	[ $((0x$addr - 0x$(awk '$3 == "vfs_read" {print $1}' /proc/kallsyms))) -le 4 ] ||
+		fail "vfs_read is at $addr"
+	equal "names" "$(cut -d' ' -f2- available_filter_functions_addrs | md5sum)" \
+		"$(md5sum < available_filter_functions)"
+}
+
+text_is_never_writable_and_executable()
+{
+	[ -e /sys/kernel/debug/page_tables/kernel ] || {
+		dmesg | grep -q 'x86/mm: Checked W+X mappings: passed' ||
+			fail "$(dmesg | grep 'Checked W+X' || echo 'CONFIG_DEBUG_WX is off')"
+		return
+	}
+	! grep -E ' RW .* x ' /sys/kernel/debug/page_tables/kernel || fail "W+X mapping"
+}
+
+run_tests every_site_is_a_NOP_after_boot the_boot_message_says_so \
+	every_site_is_a_call_while_all_are_traced only_the_filtered_site_is_a_call \
+	addresses_agree_with_kallsyms text_is_never_writable_and_executable

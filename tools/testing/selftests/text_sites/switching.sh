@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Switching on and off while other CPUs run through what is switched.
+
+. "$(dirname "$0")/functions.sh"
+
+on_and_off_a_hundred_times_under_load()
+{
+	local i all; all=$(nr_available)
+	load & load &
+	for i in $(seq 100); do
+		echo function > current_tracer
+		echo nop > current_tracer
+	done
+	equal "text" "$(site_text)" "nop $all"
+}
+
+one_function_on_and_off_under_load()
+{
+	local i
+	load & load &
+	echo vfs_read > set_ftrace_filter
+	for i in $(seq 300); do
+		echo function > current_tracer
+		equal "text" "$(site_text vfs_read)" "call 1"
+		echo nop > current_tracer
+		equal "text" "$(site_text vfs_read)" "nop 1"
+	done
+}
+
+filters_changing_under_load()
+{
+	local i
+	load & load &
+	echo function > current_tracer
+	for i in $(seq 30); do
+		echo 'vfs_*' > set_ftrace_filter
+		echo '*lock*' > set_ftrace_notrace
+		: > set_ftrace_filter
+		: > set_ftrace_notrace
+	done
+	equal "text" "$(site_text)" "call $(nr_available)"
+}
+
+on_and_off_with_CPUs_coming_and_going()
+{
+	local i online=/sys/devices/system/cpu/cpu1/online
+	[ -e $online ] || skip "CPU 1 cannot be switched off"
+	load &
+	( while :; do echo 0 > $online; echo 1 > $online; done ) &
+	for i in $(seq 20); do
+		echo function > current_tracer
+		echo nop > current_tracer
+	done
+	kill %2; wait %2 || :
+	echo 1 > $online
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+run_tests on_and_off_a_hundred_times_under_load one_function_on_and_off_under_load \
+	filters_changing_under_load on_and_off_with_CPUs_coming_and_going

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What stands in the trace is what the workload must have called.
+
+. "$(dirname "$0")/functions.sh"
+
+# Lines of the trace of a task, as "FUNCTION <-CALLER"
+functions_of()
+{
+	sed -n "s/^ *.*-$1 .*: \([^ ]* <-[^ ]*\).*/\1/p" trace
+}
+
+each_call_is_one_event()
+{
+	local pid n
+	echo 'ksys_read ksys_write' > set_ftrace_filter
+	echo function > current_tracer
+	echo > trace
+	dd if=/dev/zero of=/dev/null bs=1 count=50 status=none & pid=$!
+	wait $pid
+	echo 0 > tracing_on
+	n=$(functions_of $pid | grep -c '^ksys_write <-')
+	equal "writes of dd" "$n" 50
+	n=$(functions_of $pid | grep -c '^ksys_read <-')
+	# and those of the program's start, of its libraries
+	[ "$n" -ge 50 ] && [ "$n" -lt 80 ] || fail "$n reads of dd"
+}
+
+callers_are_right()
+{
+	local callers
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	cat /proc/version > /dev/null
+	echo 0 > tracing_on
+	callers=$(sed -n 's/.*: vfs_read <-\([^ ]*\)$/\1/p' trace | sort -u)
+	[ -n "$callers" ] || fail "no event"
+	# Functions that call vfs_read in this kernel
+	! echo "$callers" | grep -v -E '^(ksys_read|kernel_read|__kernel_read|ksys_pread64|__x64_sys_read)$' ||
+		fail "called by $callers"
+}
+
+only_what_is_in_the_filter()
+{
+	echo 'vfs_*' > set_ftrace_filter
+	echo vfs_read > set_ftrace_notrace
+	echo function > current_tracer
+	ls -R /proc/1 > /dev/null 2>&1
+	echo 0 > tracing_on
+	grep -q ': vfs_statx <-' trace || fail "no vfs_statx"
+	! grep -q ': vfs_read <-' trace || fail "vfs_read"
+	! grep -v '^#' trace | grep -v ': vfs_' || fail "not in the filter"
+}
+
+nothing_while_tracing_is_off()
+{
+	echo function > current_tracer
+	echo 0 > tracing_on
+	echo > trace
+	ls / > /dev/null
+	equal "events" "$(grep -vc '^#' trace)" 0
+}
+
+function_tracing_off_by_sysctl()
+{
+	local all; all=$(nr_available)
+	echo function > current_tracer
+	echo 0 > /proc/sys/kernel/ftrace_enabled
+	equal "text" "$(site_text)" "nop $all"
+	equal "enabled" "$(wc -l < enabled_functions)" 0
+	echo > trace
+	ls / > /dev/null
+	equal "events" "$(grep -vc '^#' trace)" 0
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	equal "text again" "$(site_text)" "call $all"
+	ls / > /dev/null
+	[ "$(grep -vc '^#' trace)" -gt 100 ] || fail "no events"
+}
+
+attached_while_off_by_sysctl()
+{
+	echo 0 > /proc/sys/kernel/ftrace_enabled
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	equal "text" "$(site_text vfs_read)" "nop 1"
+	echo vfs_write > set_ftrace_filter
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	equal "enabled" "$(cut -d' ' -f1 enabled_functions | xargs)" vfs_write
+}
+
+stack_traces_go_through_trampolines()
+{
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	echo 1 > options/func_stack_trace
+	cat /proc/version > /dev/null
+	echo 0 > tracing_on
+	echo 0 > options/func_stack_trace
+	grep -A3 '<stack trace>' trace | grep -q '=> vfs_read' || fail "$(head -n30 trace)"
+	grep -q '=> do_syscall_64' trace || fail "$(head -n30 trace)"
+}
+
+run_tests each_call_is_one_event callers_are_right only_what_is_in_the_filter \
+	nothing_while_tracing_is_off function_tracing_off_by_sysctl \
+	attached_while_off_by_sysctl stack_traces_go_through_trampolines
