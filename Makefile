@@ -1,0 +1,62 @@
+# Text sites: a function tracing engine for the Linux kernel, laid over
+# Debian's kernel source. The work is done by tools/testing/text_sites/.
+
+ENGINE  ?= text_sites
+VARIANT ?=
+FILTER  ?= vfs_*
+CMD     ?= ls -R /proc/1
+JOBS    ?= $(shell nproc)
+V       ?= 0
+
+# As they were typed: a $ in FILTER or CMD is not for make.
+override FILTER := $(value FILTER)
+override CMD    := $(value CMD)
+export ENGINE VARIANT FILTER CMD JOBS V
+
+STEPS := @tools/testing/text_sites/steps
+BUILT := packages tree kernel rootfs
+
+.NOTPARALLEL:
+.PHONY: help packages tree kernel rootfs run shell test test-host test-machine clean distclean
+
+help:
+	@echo 'make run            build everything, boot it in an emulator, trace something'
+	@echo 'make test           build everything, run all tests'
+	@echo
+	@echo 'make packages       install the Debian packages this needs'
+	@echo 'make tree           build/tree: the base with our patches and files'
+	@echo 'make kernel         build/<engine>: the kernel'
+	@echo 'make rootfs         what the emulated machine boots into'
+	@echo 'make shell          a shell in the machine'
+	@echo 'make test-host      the tests that need no machine'
+	@echo 'make test-machine   the tests that run in the machine'
+	@echo 'make clean          remove what was built, but not the compiler cache'
+	@echo 'make distclean      remove build/'
+	@echo
+	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine'
+	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
+	@echo "FILTER='vfs_*'      make run: the functions to trace"
+	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
+	@echo 'JOBS=n              processes to compile with'
+	@echo 'V=1                 show what the tools print'
+
+packages:
+	$(STEPS) packages
+tree:
+	$(STEPS) packages tree
+kernel:
+	$(STEPS) packages tree kernel
+rootfs:
+	$(STEPS) $(BUILT)
+run:
+	$(STEPS) $(BUILT) run
+shell:
+	$(STEPS) $(BUILT) shell
+test:
+	$(STEPS) test-begin $(BUILT) test-host test-machine test-end
+test-host:
+	$(STEPS) test-begin packages test-host test-end
+test-machine:
+	$(STEPS) test-begin $(BUILT) test-machine test-end
+clean distclean:
+	$(STEPS) $@

@@ -1,0 +1,196 @@
+#!/usr/bin/perl
+# How test results are read and counted: good, bad, missing, cut short.
+use strict;
+use warnings;
+use Test::More;
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+
+my $results = dirname(__FILE__) . '/../results';
+my $dir = tempdir(CLEANUP => 1);
+
+# run INPUT, ARGUMENT...: what `results` prints for INPUT, and its exit status
+sub run
+{
+	my ($input, @arguments) = @_;
+	open my $in, '>', "$dir/in" or die $!;
+	print $in $input;
+	close $in;
+	my $out = qx('$results' @arguments <'$dir/in' 2>&1);
+	return ($out, $? >> 8);
+}
+
+# is_read NAME, TAP, EXPECTED, STATUS: EXPECTED is "what name[: why]" a line
+sub is_read
+{
+	my ($name, $tap, $expected, $status, $mode) = @_;
+	$mode //= 'read';
+	my ($out) = run($tap, $mode, '--label m --log l', $mode eq 'read' ? ('--status', $status // 0) : ());
+	$out =~ s/^(\w+)\tm: ([^\t]*)\t([^\t]*)\tl$/"$1 $2" . ($3 eq '' ? '' : ": $3")/gme;
+	is($out, $expected, $name);
+}
+
+is_read('good tests', <<'TAP', <<'EXPECTED');
+TAP version 13
+1..2
+ok 1 - one
+ok 2 two
+TAP
+pass one
+pass two
+EXPECTED
+
+is_read('a bad test among good ones', <<'TAP', <<'EXPECTED', 1);
+1..2
+ok 1 one
+not ok 2 two # exit=1
+TAP
+pass one
+fail two: exit=1
+EXPECTED
+
+is_read('a skipped test gives its reason', <<'TAP', <<'EXPECTED');
+1..2
+ok 1 one # SKIP no such processor
+ok 2 two
+TAP
+skip one: no such processor
+pass two
+EXPECTED
+
+is_read("a test that the kernel's runner skips gives what it said last", <<'TAP', <<'EXPECTED');
+1..2
+# needs two processors
+ok 1 one # SKIP
+ok 2 two # SKIP
+TAP
+skip one: needs two processors
+skip two: no reason given
+EXPECTED
+
+is_read('all skipped', "1..0 # SKIP nothing here\n", "skip all: nothing here\n");
+
+is_read('all skipped, as prove says it', "host/x.t .. skipped: no x\nResult: NOTESTS\n", "skip all: no x\n");
+
+is_read('no plan', "ok 1 one\n", <<'EXPECTED');
+pass one
+fail run: no plan: the tests may have ended early
+EXPECTED
+
+is_read('fewer tests than planned', "1..3\nok 1 one\n", <<'EXPECTED');
+pass one
+fail run: 3 tests planned, 1 ran
+EXPECTED
+
+is_read('a bad status behind good tests', "1..1\nok 1 one\n", <<'EXPECTED', 125);
+pass one
+fail run: ended with status 125
+EXPECTED
+
+is_read('no test at all', "hello\n", "fail run: ran no tests\n");
+is_read('a dead machine', '', "fail run: ran no tests, status 124\n", 124);
+is_read('a plan and no test', "1..2\n", "fail run: ran no tests\n");
+
+is_read("the kernel's runner: the inner tests count", <<'TAP', <<'EXPECTED', 1);
+TAP version 13
+1..3
+# timeout set to 45
+# selftests: text_sites: a.sh
+# TAP version 13
+# 1..3
+# ok 1 one
+# not ok 2 two
+# ok 3 three # SKIP not built
+not ok 1 selftests: text_sites: a.sh # exit=1
+# selftests: text_sites: b.sh
+# all is well, ok 1
+ok 2 selftests: text_sites: b.sh
+# 1..1
+# ok 1 only
+not ok 3 selftests: text_sites: c.sh # TIMEOUT 45 seconds
+TAP
+pass selftests: text_sites: a.sh: one
+fail selftests: text_sites: a.sh: two
+skip selftests: text_sites: a.sh: three: not built
+pass selftests: text_sites: b.sh
+pass selftests: text_sites: c.sh: only
+fail selftests: text_sites: c.sh: TIMEOUT 45 seconds
+EXPECTED
+
+is_read('an inner plan that is not kept', <<'TAP', <<'EXPECTED');
+1..1
+# 1..2
+# ok 1 one
+ok 1 a.sh
+TAP
+pass a.sh: one
+fail a.sh: 2 tests planned, 1 ran
+EXPECTED
+
+is_read('cut short inside of a test', <<'TAP', <<'EXPECTED', 125);
+1..2
+ok 1 a.sh
+# 1..2
+# ok 1 one
+TAP
+pass a.sh
+pass one
+fail end: 2 tests planned, 1 ran
+fail run: 2 tests planned, 1 ran
+EXPECTED
+
+is_read('KUnit on the console: our suites, and a healthy log', <<'LOG', <<'EXPECTED', 0, 'console');
+[    1.000000] KTAP version 1
+[    1.000000] 1..2
+[    1.000001]     KTAP version 1
+[    1.000001]     # Subtest: other
+[    1.000001]     1..1
+[    1.000001]     not ok 1 theirs
+[    1.000001] not ok 1 other
+[    1.000002]     KTAP version 1
+[    1.000002]     # Subtest: text_site_nop
+[    1.000002]     # module: text_site_test
+[    1.000002]     1..3
+[    1.000003]     ok 1 choice
+[    1.000003]         KTAP version 1
+[    1.000003]         # Subtest: bytes
+[    1.000003]         ok 1 five
+[    1.000003]         not ok 2 four
+[    1.000003]     # bytes: pass:1 fail:1 skip:0 total:2
+[    1.000003]     not ok 2 bytes
+[    1.000004]     ok 3 old # SKIP not on this processor
+[    1.000004] # text_site_nop: pass:1 fail:1 skip:1 total:3
+[    1.000005] not ok 2 text_site_nop
+LOG
+pass text_site_nop: choice
+pass text_site_nop: bytes: five
+fail text_site_nop: bytes: four
+skip text_site_nop: old: not on this processor
+pass kernel log
+EXPECTED
+
+is_read('a kernel that dies in a suite of ours', <<'LOG', <<'EXPECTED', 0, 'console');
+[    1.000000] 1..1
+[    1.000001]     # Subtest: fentry_set
+[    1.000001]     1..2
+[    1.000003]     ok 1 first
+[    1.000004] BUG: kernel NULL pointer dereference, address: 0000000000000000
+LOG
+fail fentry_set: the suite did not end
+fail kernel log: BUG: kernel NULL pointer dereference, address: 0000000000000000
+EXPECTED
+
+my ($out, $status) = run("pass\tm: a\t\tl\npass\tm: b\t\tl\n", 'sum');
+is($out, "2 passed, 0 failed\n", 'the sum of good tests');
+is($status, 0, '  is a success');
+
+($out, $status) = run("pass\tm: a\t\tl\nfail\tm: b\twhy\tlog/m\nskip\tm: c\tno x\tl\n", 'sum');
+is($out, "FAIL m: b: why (log: log/m)\nSKIP m: c: no x\n1 passed, 1 failed, 1 skipped\n",
+	'the sum names what failed and what was skipped');
+is($status, 1, '  is a failure');
+
+($out, $status) = run('', 'sum');
+like($out, qr/^0 passed, 1 failed$/m, 'no test at all counts as one that failed');
+is($status, 1, '  is a failure');
+
+done_testing();

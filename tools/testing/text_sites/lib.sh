@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # used by those that source this
+# Shared by the steps: where things are, and how to say what happened.
+# The TS_* variables let the tests point a step at other inputs and outputs.
+
+HARNESS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=${TS_TOP:-$(cd "$HARNESS/../../.." && pwd)}
+BUILD=${TS_BUILD:-$TOP/build}
+SOURCE=${TS_SOURCE:-/usr/src/linux-source-6.12.tar.xz}
+CONFIG=${TS_CONFIG:-$HARNESS/config}
+
+ENGINE=${ENGINE:-text_sites}
+VARIANT=${VARIANT:-}
+JOBS=${JOBS:-$(nproc)}
+V=${V:-0}
+
+KERNEL=$ENGINE${VARIANT:+-$VARIANT}
+OUT=$BUILD/$KERNEL
+ROOTFS=$BUILD/rootfs/$KERNEL
+TREE=$BUILD/tree
+STAMPS=$BUILD/stamps
+LOG=$BUILD/log
+
+# Administrators' programs (depmod, insmod) are used without their rights.
+export PATH="$PATH:/usr/sbin:/sbin"
+export LC_ALL=C
+
+step=${0##*/}
+step=${step%.sh}
+
+say() { printf '%s: %s\n' "$step" "$*"; }
+die() { printf '%s: %s\n' "$step" "$*" >&2; exit 1; }
+
+# A path as the user sees it: relative to the repository.
+short() { printf '%s' "${1#"$TOP/"}"; }
+
+# hash: the checksum of standard input, and nothing else
+hash() { sha256sum | cut -d' ' -f1; }
+
+# stamp NAME: what the step NAME last finished with (nothing: not finished)
+stamp() { cat "$STAMPS/$1" 2>/dev/null || :; }
+
+# finish NAME VALUE: note that NAME is done; appears whole or not at all
+finish()
+{
+	printf '%s\n' "$2" >"$STAMPS/$1.tmp"
+	mv "$STAMPS/$1.tmp" "$STAMPS/$1"
+}
+
+# begin NAME: from here until finish, NAME counts as not done
+begin() { rm -f "$STAMPS/$1"; }
+
+# first_error LOG: the line of a log that says what went wrong
+first_error()
+{
+	grep -m1 -E 'No space left on device' "$1" ||
+	grep -m1 -E '(^|[: ])(fatal )?error: |undefined reference|^E: ' "$1" ||
+	grep -m1 -E '^ERROR: |\*\*\* |[Ee]rror' "$1" ||
+	tail -n1 "$1"
+}
+
+# logged LOG MESSAGE COMMAND...: run COMMAND with its output in LOG and one
+# progress line on the terminal; a failure is left to the caller
+logged()
+{
+	local log=$1 message=$2
+	shift 2
+	"$@" 2>&1 </dev/null |
+		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V"
+}
+
+# fail_with LOG WHAT: end, saying WHAT failed and the first error in LOG
+fail_with()
+{
+	local line free
+	line=$(first_error "$1")
+	line=${line#"${line%%[![:space:]]*}"}
+	free=$(df --output=avail -B1M "$BUILD" | tail -n1)
+	# A full disk also swallows the log's own lines.
+	case $line in *'No space left on device'*) free=0 ;; esac
+	[ "$free" -ge 16 ] || line="the disk is full"
+	die "$2: $line (log: $(short "$1"))"
+}

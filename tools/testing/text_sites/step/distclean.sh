@@ -1,0 +1,6 @@
+#!/bin/bash
+# Removes the build folder.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+rm -rf "$BUILD"

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Installs the Debian packages that are missing, and only those.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+command -v dpkg-query >/dev/null || die "this needs a Debian system (no dpkg here)"
+
+mapfile -t wanted < <(sed 's/#.*//' "$HARNESS/packages" | xargs -n1)
+# The listing fails as a whole when one package is unknown, and still prints the others.
+installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
+	sed -n 's/ installed$//p') || :
+mapfile -t missing < <(printf '%s\n' "${wanted[@]}" | grep -vxF -e "$installed" || :)
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+root=()
+if [ "$(id -u)" -ne 0 ]; then
+	command -v sudo >/dev/null ||
+		die "not root and no sudo; please install: ${missing[*]}"
+	root=(sudo)
+fi
+
+get()
+{
+	logged "$LOG/packages.log" "$1" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -y "${@:2}"
+}
+set -o pipefail
+install=(install --no-install-recommends "${missing[@]}")
+if ! get "installing ${missing[*]}" "${install[@]}"; then
+	get "updating the package lists" update || :
+	get "installing ${missing[*]}" "${install[@]}" ||
+		fail_with "$LOG/packages.log" "cannot install ${missing[*]} (no package source?)"
+fi

@@ -1,0 +1,46 @@
+#!/bin/bash
+# Packs the machine's root file system for the kernel in build/<engine>.
+set -eu -o pipefail
+. "$(dirname "$0")/../lib.sh"
+
+# The kernel's own ftrace tests come along: both engines must pass them.
+SELFTESTS="text_sites ftrace"
+log=$LOG/rootfs-$KERNEL.log
+done_stamp=rootfs-$KERNEL
+kselftest=$BUILD/rootfs/$KERNEL.kselftest
+
+# depends on: the kernel with its modules, the tests, and the programs packed
+inputs()
+{
+	{
+		stamp "kernel-$KERNEL"
+		grep ' tools/testing/selftests/' "$STAMPS/overlay.sums" || :
+		cat "$HARNESS/vm/rootfs.sh" "$HARNESS/vm/init" "$HARNESS/vm/programs" "$0"
+		dpkg-query -W -f='${Package} ${Version}\n'
+	} | hash
+}
+
+# install_tests: the tests as the kernel's own installer lays them out
+install_tests()
+{
+	local target targets=()
+	for target in $SELFTESTS; do
+		[ ! -d "$TREE/tools/testing/selftests/$target" ] || targets+=("$target")
+	done
+	make -C "$TREE" O="$OUT" --no-print-directory headers
+	make -C "$TREE/tools/testing/selftests" O="$OUT" TARGETS="${targets[*]}" \
+		FORCE_TARGETS=1 KSFT_INSTALL_PATH="$kselftest" --no-print-directory install
+}
+
+inputs=$(inputs)
+if [ "$(stamp "$done_stamp")" = "$inputs" ] && [ -e "$ROOTFS.cpio" ]; then
+	exit 0
+fi
+
+begin "$done_stamp"
+rm -rf "$kselftest" "$OUT/kselftest"
+logged "$LOG/kselftest-$KERNEL.log" "compiling the tests" install_tests ||
+	fail_with "$LOG/kselftest-$KERNEL.log" "the tests do not compile"
+logged "$log" "packing" "$HARNESS/vm/rootfs.sh" "$OUT/mod" "$kselftest" "$ROOTFS.cpio" ||
+	fail_with "$log" "cannot pack"
+finish "$done_stamp" "$inputs"

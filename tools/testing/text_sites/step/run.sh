@@ -1,0 +1,7 @@
+#!/bin/bash
+# Boots the machine and shows the function tracer at work there.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+: "${FILTER:=vfs_*}" "${CMD:=ls -R /proc/1}"
+"$HARNESS/vm/machine" --name "run-$KERNEL" "$HARNESS/vm/demo.sh" "$FILTER" "$CMD"

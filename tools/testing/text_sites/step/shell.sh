@@ -1,0 +1,6 @@
+#!/bin/bash
+# Boots the machine with a shell on the terminal.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+"$HARNESS/vm/machine" --interactive
