@@ -9,6 +9,8 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
+#include <asm/text_site.h>
+
 struct module;
 struct pt_regs;
 

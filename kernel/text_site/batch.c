@@ -6,6 +6,7 @@
  * for each target a pending site may hold, the target it is to get (next). So
  * preparing one needs no memory, and nothing can fail once patching has begun.
  */
+#include <linux/cpu.h>
 #include <linux/memory.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
@@ -62,6 +63,7 @@ void text_site_abort(struct text_site_kind *kind)
 static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
 {
 	struct text_site_table *table;
+	struct text_target *target;
 	struct text_site *site;
 	unsigned int i;
 	int ret;
@@ -75,8 +77,8 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
 			site = &table->sites[i];
 			if (!(site->state & TEXT_SITE_PENDING))
 				continue;
-			ret = arch_text_site_verify(site,
-					text_target(kind, text_site_target_id(site))->addr);
+			target = text_target(kind, text_site_target_id(site));
+			ret = arch_text_site_verify(site, target->addr);
 			if (ret)
 				return ret;
 		}
@@ -91,9 +93,10 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
  * Three synchronisations of all CPUs, however many sites; none if no site is
  * pending. All sites are checked before the first is touched.
  *
- * Context: process context, sleeps, takes text_mutex. Under the lock of the
- * kind's owner, who has made every target with an address callable and filled
- * in @next of each target that a pending site holds.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
+ * text_mutex. Under the lock of the kind's owner, who has made every target with
+ * an address callable and filled in @next of each target that a pending site
+ * holds.
  *
  * Return: 0, or -EINVAL with a message if a site's text is not what it should
  * be; then no site has changed and none is pending.
@@ -104,11 +107,17 @@ int text_site_commit(struct text_site_kind *kind)
 	unsigned int pending;
 	int ret;
 
+	/*
+	 * A CPU that comes up runs traced functions before it can take a
+	 * breakpoint, and before it gets IPIs.
+	 */
+	cpus_read_lock();
 	mutex_lock(&text_mutex);
 	ret = batch_verify(kind, &pending);
 	if (!ret && pending)
 		arch_text_site_patch(kind);
 	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
 
 	if (ret) {
 		text_site_abort(kind);

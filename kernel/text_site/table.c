@@ -27,9 +27,6 @@
 
 #include <asm/sections.h>
 
-/* Bytes of text that belong to a site: one instruction */
-#define TEXT_SITE_SIZE	5
-
 struct text_site_table *text_site_tables;
 
 struct text_range {
@@ -47,6 +44,25 @@ static __always_inline int range_cmp_site(const void *key, const void *elt)
 	if (range->start >= addr + TEXT_SITE_SIZE)
 		return 1;
 	return 0;
+}
+
+static __always_inline struct text_site *
+first_live(const struct text_site_table *table, const struct text_range *range)
+{
+	struct text_site *end = table->sites + table->nr, *site;
+
+	site = __inline_bsearch(range, table->sites, table->nr, sizeof(*site),
+				range_cmp_site);
+	if (!site)
+		return NULL;
+
+	while (site > table->sites && !range_cmp_site(range, site - 1))
+		site--;
+	for (; site < end && !range_cmp_site(range, site); site++) {
+		if (!(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+			return site;
+	}
+	return NULL;
 }
 
 /**
@@ -71,18 +87,13 @@ noinstr struct text_site *text_site_find(unsigned long start, unsigned long end,
 		if (end < table->start || start >= table->end)
 			continue;
 
-		site = __inline_bsearch(&range, table->sites, table->nr,
-					sizeof(*site), range_cmp_site);
+		/*
+		 * Only dead ones here: their text may have been freed, and be
+		 * another table's by now.
+		 */
+		site = first_live(table, &range);
 		if (!site)
 			continue;
-
-		while (site > table->sites && !range_cmp_site(&range, site - 1))
-			site--;
-		while (site->state & TEXT_SITE_DEAD) {
-			if (++site == table->sites + table->nr ||
-			    range_cmp_site(&range, site))
-				return NULL;
-		}
 		if (in)
 			*in = table;
 		return site;
@@ -147,7 +158,7 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 
 		if (!site_in_text(table, addr) ||
 		    !site_in_text(table, addr + TEXT_SITE_SIZE - 1)) {
-			pr_err("text_site: %s: entry %u of the %s table refers to %px, which is not in its text\n",
+			pr_err("text_site: %s: entry %u of the %s table refers to %pS, which is not in its text\n",
 			       who, i, table->kind->name, (void *)addr);
 			return -EINVAL;
 		}

@@ -11,6 +11,9 @@
 #include "../trace.h"
 #include "../ftrace_internal.h"
 
+/* How trampolines are called in kallsyms and by perf */
+#define FENTRY_TRAMPOLINE_SYM	"ftrace_trampoline"
+
 /* What a site keeps once it has had a target with it (TEXT_SITE_OWNER) */
 #define FENTRY_TOUCHED	BIT(16)		/* some ops was attached */
 #define FENTRY_MODIFIED	BIT(17)		/* one that may change where it returns */
@@ -19,6 +22,9 @@ extern struct text_site_kind fentry_sites;
 
 /* Something is wrong for good: nothing is switched any more. */
 extern bool fentry_dead;
+
+/* Sites are as the ops want them; else kernel.ftrace_enabled has them all off. */
+extern bool fentry_sites_enabled;
 
 /**
  * struct fentry_filter - a set of sites, by address
@@ -68,7 +74,7 @@ struct ops_set {
 	struct list_head	retired;
 	struct rcu_head		rcu;
 
-	unsigned int		seq;
+	unsigned long		seq;
 	bool			has;
 	struct ops_set		*to;
 	unsigned int		moving;
@@ -86,6 +92,7 @@ struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops);
 bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops);
 void fentry_set_put_unused(struct ops_set *set);
 void fentry_sets_retarget(struct ftrace_ops *ops);
+void fentry_sets_remove(struct ftrace_ops *ops);
 void fentry_sets_sync(void);
 struct ops_set *fentry_set_by_trampoline(unsigned long addr);
 struct ops_set *fentry_set_nth(unsigned int n);
@@ -96,7 +103,7 @@ static inline struct ops_set *fentry_site_set(const struct text_site *site)
 }
 
 /* switch.c */
-int fentry_switch(struct ftrace_ops *ops, const struct fentry_scope *old,
+int fentry_switch(struct ftrace_ops *ops, bool sharers, const struct fentry_scope *old,
 		  const struct fentry_scope *new);
 int fentry_switch_table(struct text_site_table *table, struct ftrace_ops *ops,
 			const struct fentry_scope *new);
@@ -121,7 +128,8 @@ struct fentry_filter *fentry_filter_join(const struct fentry_filter *a,
 struct fentry_filter *fentry_filter_cut(const struct fentry_filter *a,
 					const struct fentry_filter *b);
 void fentry_filter_free(struct fentry_filter *filter);
-void fentry_filters_forget(unsigned long start, unsigned long end);
+void fentry_filters_forget(const struct fentry_filter *gone);
+bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
 
 static inline struct fentry_filter *fentry_filter(const struct ftrace_hash *hash)
 {
@@ -151,7 +159,7 @@ int fentry_mod_request(struct trace_array *tr, const char *func,
 		       const char *module, bool exclude);
 
 /* lookup.c */
-void fentry_keep_symbols(struct module *mod, unsigned long start, unsigned long end);
+void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone);
 void fentry_drop_symbols(struct module *mod);
 
 /* pid.c */

@@ -6,6 +6,7 @@
 #include <linux/stacktrace.h>
 
 #include "fentry.h"
+#include "fentry_test.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
 				       unsigned int nr)
@@ -185,12 +186,10 @@ struct seen {
 	struct ftrace_ops	ops;
 	unsigned int		calls;
 	unsigned long		ip, parent_ip, arg[6];
+	unsigned long		at_sp;
 	bool			has_regs, found_caller;
 	struct pt_regs		regs;
 };
-
-long fentry_test_callee(long a, long b, long c, long d, long e, long f);
-long fentry_test_caller(void);
 
 static void see(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		struct ftrace_regs *fregs)
@@ -205,8 +204,10 @@ static void see(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op
 	for (i = 0; i < 6; i++)
 		seen->arg[i] = ftrace_regs_get_argument(fregs, i);
 	seen->has_regs = ftrace_get_regs(fregs);
-	if (seen->has_regs)
+	if (seen->has_regs) {
 		seen->regs = *ftrace_get_regs(fregs);
+		seen->at_sp = *(unsigned long *)seen->regs.sp;
+	}
 
 	nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
 	for (i = 0; i < nr; i++)
@@ -289,12 +290,63 @@ static void test_all_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, regs->cs, __KERNEL_CS);
 	KUNIT_EXPECT_EQ(test, regs->ss, __KERNEL_DS);
 	KUNIT_EXPECT_EQ(test, regs->ip, seen->ip + 5);
-	/* On the stack of the test, and at the callee's return address */
-	KUNIT_EXPECT_EQ(test, *(unsigned long *)regs->sp, seen->parent_ip);
+	KUNIT_EXPECT_EQ(test, seen->at_sp, seen->parent_ip);
 	KUNIT_EXPECT_TRUE(test, regs->flags & X86_EFLAGS_FIXED);
 	KUNIT_EXPECT_TRUE(test, regs->flags & X86_EFLAGS_IF);
 	detach(test, &seen[0]);
 	detach(test, &seen[1]);
+}
+
+/* An ops that goes without its sites being switched is called no more. */
+static void test_removed_from_sets(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 2, sizeof(*seen), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	attach(test, &seen[0]);
+	attach(test, &seen[1]);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+
+	mutex_lock(&ftrace_lock);
+	fentry_sets_remove(&seen[0].ops);
+	mutex_unlock(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+	KUNIT_EXPECT_EQ(test, seen[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, seen[1].calls, 2);
+
+	detach(test, &seen[0]);
+	detach(test, &seen[1]);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+	KUNIT_EXPECT_EQ(test, seen[1].calls, 2);
+}
+
+/* Two ops with the same filters are switched together. */
+static void test_shared_filter(struct kunit *test)
+{
+	struct seen *seen = kunit_kcalloc(test, 2, sizeof(*seen), GFP_KERNEL);
+	struct ftrace_ops *ops;
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	ops = &seen[0].ops;
+	attach(test, &seen[0]);
+	seen[1].ops.func = see;
+	seen[1].ops.func_hash = ops->func_hash;
+	seen[1].ops.flags = FTRACE_OPS_FL_INITIALIZED;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&seen[1].ops), 0);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+	KUNIT_EXPECT_EQ(test, seen[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, seen[1].calls, 1);
+
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(ops, address(fentry_test_caller), 0, 1), 0);
+	KUNIT_EXPECT_EQ(test, fentry_test_callee(1, 2, 3, 4, 5, 6), 654321);
+	KUNIT_EXPECT_EQ(test, seen[0].calls, 1);
+	KUNIT_EXPECT_EQ(test, seen[1].calls, 1);
+	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
+	KUNIT_EXPECT_EQ(test, seen[0].calls, 2);
+	KUNIT_EXPECT_EQ(test, seen[1].calls, 2);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&seen[1].ops), 0);
+	detach(test, &seen[0]);
 }
 
 static void test_unfiltered_ipmodify(struct kunit *test)
@@ -359,6 +411,8 @@ static struct kunit_suite set_suite = {
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(test_callbacks),
 	KUNIT_CASE(test_all_registers),
+	KUNIT_CASE(test_removed_from_sets),
+	KUNIT_CASE(test_shared_filter),
 	KUNIT_CASE(test_unfiltered_ipmodify),
 	KUNIT_CASE(test_bad_addresses),
 	{}

@@ -2,8 +2,7 @@
 /* Functions with an entry to attach to, for fentry_test.c */
 #include <linux/compiler.h>
 
-long fentry_test_callee(long a, long b, long c, long d, long e, long f);
-long fentry_test_caller(void);
+#include "fentry_test.h"
 
 noinline long fentry_test_callee(long a, long b, long c, long d, long e, long f)
 {

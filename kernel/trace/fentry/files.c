@@ -31,7 +31,7 @@
  * @tr: the instance it is in, may be NULL
  * @filter: the filter as it was when the file was opened, with the changes
  * @parser: the word that is being written
- * @write_lock: one writer at a time
+ * @write_lock: keeps @filter and @parser from changing, before ftrace_lock
  * @site: the current line, if it is a site
  * @ip: ... if it is a filter's entry, or a probe's
  * @request: ... if it is a request
@@ -43,7 +43,7 @@ struct fentry_file {
 	struct trace_array		*tr;
 	struct fentry_filter		*filter;
 	struct trace_parser		parser;
-	struct mutex			write_lock;
+	struct mutex			write_lock;	/* see above */
 
 	struct text_site		*site;
 	unsigned long			ip;
@@ -66,9 +66,8 @@ static bool site_shown(const struct fentry_file *file, const struct text_site *s
 }
 
 /*
- * Each of the find functions looks for the line at *@pos, which counts from the
- * part's beginning, or the first one after it. If there is none, *@pos becomes
- * the part's size less.
+ * The first part: looks for the line at *@pos or the first one after it. If there
+ * is none, *@pos is where the next part begins.
  */
 static bool find_site(struct fentry_file *file, loff_t *pos)
 {
@@ -80,37 +79,51 @@ static bool find_site(struct fentry_file *file, loff_t *pos)
 			continue;
 		for (; *pos < first + table->nr; ++*pos) {
 			file->site = &table->sites[*pos - first];
-			if (site_shown(file, file->site))
+			if (table->ready && site_shown(file, file->site))
 				return true;
 		}
 		first += table->nr;
 	}
-	*pos -= first;
 	file->site = NULL;
 	return false;
 }
 
+/* A filter file shows sites that are there: others may have gone since. */
 static bool find_filter_entry(struct fentry_file *file, loff_t *pos)
 {
 	unsigned long count = file->filter->hash.count;
 
-	if (ftrace_hash_empty(&file->filter->hash)) {
-		file->ip = 0;
-		if (!*pos)
-			return true;
-		--*pos;
-		return false;
-	}
+	file->ip = 0;
+	if (ftrace_hash_empty(&file->filter->hash))
+		return !*pos;
+
 	for (; *pos < count; ++*pos) {
-		/* What is left of an entry whose text has been freed is 0. */
 		file->ip = file->filter->ip[*pos];
-		if (file->ip)
+		if (ftrace_location_range(file->ip, file->ip) == file->ip && file->ip)
 			return true;
 	}
-	*pos -= count;
 	return false;
 }
 
+static loff_t first_part_size(const struct fentry_file *file)
+{
+	struct text_site_table *table;
+	loff_t size = 0;
+
+	if (file->flags & IS_FILTER)
+		return ftrace_hash_empty(&file->filter->hash) ? 1 : file->filter->hash.count;
+
+	for_each_text_site_table(table) {
+		if (table->kind == &fentry_sites)
+			size += table->nr;
+	}
+	return size;
+}
+
+/*
+ * The others: @pos counts from their beginning, and is reduced by their size if
+ * the line is not in them.
+ */
 static bool find_request(struct fentry_file *file, loff_t *pos)
 {
 	struct ftrace_mod_load *request;
@@ -143,25 +156,29 @@ static bool find_probe(struct fentry_file *file, loff_t *pos)
 /* The line at *@pos or after it, over all parts */
 static void *find_line(struct fentry_file *file, loff_t *pos)
 {
-	loff_t left = *pos;
+	loff_t left;
 	bool found;
 
 	file->request = NULL;
 	file->probe = NULL;
 
-	found = file->flags & IS_FILTER ? find_filter_entry(file, &left) :
-					  find_site(file, &left);
-	if (found) {
-		*pos = left;
+	found = file->flags & IS_FILTER ? find_filter_entry(file, pos) :
+					  find_site(file, pos);
+	if (found)
 		return file;
-	}
+
+	left = *pos - first_part_size(file);
 	return find_request(file, &left) || find_probe(file, &left) ? file : NULL;
 }
 
 static void *file_start(struct seq_file *m, loff_t *pos)
 {
+	struct fentry_file *file = m->private;
+
+	/* The filter is replaced by writes to the same open file. */
+	mutex_lock(&file->write_lock);
 	mutex_lock(&ftrace_lock);
-	return fentry_dead ? NULL : find_line(m->private, pos);
+	return fentry_dead ? NULL : find_line(file, pos);
 }
 
 static void *file_next(struct seq_file *m, void *v, loff_t *pos)
@@ -172,7 +189,10 @@ static void *file_next(struct seq_file *m, void *v, loff_t *pos)
 
 static void file_stop(struct seq_file *m, void *v)
 {
+	struct fentry_file *file = m->private;
+
 	mutex_unlock(&ftrace_lock);
+	mutex_unlock(&file->write_lock);
 }
 
 static void show_name(struct seq_file *m, unsigned long ip)
@@ -181,7 +201,7 @@ static void show_name(struct seq_file *m, unsigned long ip)
 	char *modname;
 
 	if (!kallsyms_lookup(ip, NULL, NULL, &modname, name)) {
-		seq_printf(m, "%px", (void *)ip);
+		seq_printf(m, "0x%lx", ip);
 		return;
 	}
 	seq_puts(m, name);
@@ -262,6 +282,7 @@ static int open_sites(struct file *filp, unsigned int flags)
 	if (!file)
 		return -ENOMEM;
 
+	mutex_init(&file->write_lock);
 	file->flags = flags;
 	file->ops = &global_ops;
 	return 0;
@@ -586,12 +607,13 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
-	mutex_lock(&ftrace_lock);
+	guard(mutex)(&ftrace_lock);
+
 	if (ops->flags & FTRACE_OPS_FL_ENABLED)
 		ftrace_shutdown(ops, 0);
-	ops->flags |= FTRACE_OPS_FL_DELETED;
 	ftrace_free_filter(ops);
-	mutex_unlock(&ftrace_lock);
+	/* A file that is still open may not bring it back. */
+	ops->flags |= FTRACE_OPS_FL_DELETED;
 }
 
 /**

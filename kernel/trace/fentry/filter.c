@@ -163,46 +163,27 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 }
 
 /*
- * @filter without what is between two addresses. A filter that had entries must
- * not become empty by that, which would mean everything: it keeps a zero.
+ * A filter that had entries must not become empty by their text being freed: that
+ * would mean everything. It keeps a zero.
  */
 static struct fentry_filter *filter_forget(const struct fentry_filter *filter,
-					   unsigned long start, unsigned long end)
+					   const struct fentry_filter *gone)
 {
-	struct fentry_filter *rest = filter_alloc(filter->hash.count);
-	unsigned long i, nr = 0;
+	struct fentry_filter *rest = fentry_filter_cut(filter, gone);
 
-	if (!rest)
-		return NULL;
-
-	for (i = 0; i < filter->hash.count; i++) {
-		if (filter->ip[i] < start || filter->ip[i] > end)
-			rest->ip[nr++] = filter->ip[i];
-	}
-	if (!nr)
-		rest->ip[nr++] = 0;
-	rest->hash.count = nr;
-	rest->hash.flags = filter->hash.flags;
+	if (rest && filter->hash.count && !rest->hash.count)
+		rest->hash.count = 1;
 	return rest;
 }
 
-static void hash_forget(struct ftrace_hash **slot, unsigned long start,
-			unsigned long end)
+static void hash_forget(struct ftrace_hash **slot, const struct fentry_filter *gone)
 {
 	struct fentry_filter *old = fentry_filter(*slot), *rest;
-	unsigned long i;
 
 	if (!old)
 		return;
 
-	for (i = 0; i < old->hash.count; i++) {
-		if (old->ip[i] >= start && old->ip[i] <= end)
-			break;
-	}
-	if (i == old->hash.count)
-		return;
-
-	rest = filter_forget(old, start, end);
+	rest = filter_forget(old, gone);
 	if (!rest) {
 		pr_warn("fentry: no memory, a filter keeps addresses of freed text\n");
 		return;
@@ -213,14 +194,13 @@ static void hash_forget(struct ftrace_hash **slot, unsigned long start,
 
 /**
  * fentry_filters_forget - take freed text out of the filters of all instances
- * @start: first address of the text
- * @end: last address, inclusive
+ * @gone: sites that were in it
  *
  * Other text may get to be there, and is not what the user has asked for.
  *
  * Context: process context, sleeps, takes trace_types_lock and regex locks.
  */
-void fentry_filters_forget(unsigned long start, unsigned long end)
+void fentry_filters_forget(const struct fentry_filter *gone)
 {
 	struct trace_array *tr;
 
@@ -232,10 +212,27 @@ void fentry_filters_forget(unsigned long start, unsigned long end)
 			continue;
 		mutex_lock(&hashes->regex_lock);
 		mutex_lock(&ftrace_lock);
-		hash_forget(&hashes->filter_hash, start, end);
-		hash_forget(&hashes->notrace_hash, start, end);
+		hash_forget(&hashes->filter_hash, gone);
+		hash_forget(&hashes->notrace_hash, gone);
 		mutex_unlock(&ftrace_lock);
 		mutex_unlock(&hashes->regex_lock);
 	}
 	mutex_unlock(&trace_types_lock);
+}
+
+/**
+ * fentry_filters_overlap - is some site in both of two filters?
+ * @a: one
+ * @b: another
+ */
+bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
+{
+	struct fentry_filter *entries = fentry_filter(a);
+	unsigned long i;
+
+	for (i = 0; entries && i < a->count; i++) {
+		if (ftrace_lookup_ip(b, entries->ip[i]))
+			return true;
+	}
+	return false;
 }

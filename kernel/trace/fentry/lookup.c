@@ -149,33 +149,26 @@ static LIST_HEAD(freed_texts);	/* changes under ftrace_lock, read under RCU */
 /**
  * fentry_keep_symbols - remember the names of functions that are about to go
  * @mod: the module
- * @start: first address of the text
- * @end: last address, inclusive
+ * @gone: their sites
  *
  * Without memory for it, traces will show addresses.
  *
  * Context: process context, sleeps, under ftrace_lock.
  */
-void fentry_keep_symbols(struct module *mod, unsigned long start, unsigned long end)
+void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone)
 {
 	char name[KSYM_SYMBOL_LEN];
-	struct text_site_table *in;
 	struct freed_text *text;
-	struct text_site *site;
-	unsigned int nr = 0;
-	unsigned long at;
+	unsigned long i;
 
-	for (at = start; (site = text_site_find(at, end, &in)); at = text_site_addr(site) + 1)
-		nr++;
-
-	text = nr ? kzalloc(struct_size(text, funcs, nr), GFP_KERNEL) : NULL;
+	text = gone->hash.count ?
+	       kzalloc(struct_size(text, funcs, gone->hash.count), GFP_KERNEL) : NULL;
 	if (!text)
 		return;
 
 	text->mod = mod;
-	for (at = start; (site = text_site_find(at, end, &in)) && text->nr < nr;
-	     at = text_site_addr(site) + 1) {
-		unsigned long size, offset, ip = text_site_addr(site);
+	for (i = 0; i < gone->hash.count; i++) {
+		unsigned long size, offset, ip = gone->ip[i];
 		struct freed_func func;
 
 		if (!kallsyms_lookup(ip, &size, &offset, NULL, name))
@@ -322,7 +315,7 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 	if (set) {
 		*value = set->tramp.addr;
 		*type = 't';
-		strscpy(name, "ftrace_trampoline", KSYM_NAME_LEN);
+		strscpy(name, FENTRY_TRAMPOLINE_SYM, KSYM_NAME_LEN);
 		strscpy(module_name, "__builtin__ftrace", MODULE_NAME_LEN);
 		*exported = 0;
 	} else {

@@ -145,7 +145,7 @@ static int match_index(struct matches *matches, const struct pattern *func)
 		if (table->kind != &fentry_sites)
 			continue;
 		for_each_text_site(site, table) {
-			if (!(site->state & TEXT_SITE_DEAD) && !--index)
+			if (table->ready && !(site->state & TEXT_SITE_DEAD) && !--index)
 				return matches_add(matches, text_site_addr(site));
 		}
 	}

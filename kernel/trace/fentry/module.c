@@ -22,7 +22,6 @@ unsigned long ftrace_number_of_groups;
 
 static void count_table(const struct text_site_table *table, int sign)
 {
-	ftrace_update_tot_cnt += sign * (int)table->nr;
 	ftrace_number_of_pages += sign * (int)DIV_ROUND_UP(table->nr * sizeof(*table->sites),
 							   PAGE_SIZE);
 	ftrace_number_of_groups += sign;
@@ -39,9 +38,14 @@ static void mark_bodies_without_name(struct text_site_table *table)
 	 * function stands before it. For the kernel the build has dropped those.
 	 */
 	for_each_text_site(site, table) {
+		if (site->state & TEXT_SITE_DEAD)
+			continue;
+		cond_resched();
 		if (!kallsyms_lookup_size_offset(text_site_addr(site), &size, &offset) ||
-		    offset > FTRACE_MCOUNT_MAX_OFFSET)
+		    offset > FTRACE_MCOUNT_MAX_OFFSET) {
 			site->state |= TEXT_SITE_DEAD;
+			ftrace_update_tot_cnt--;
+		}
 	}
 }
 
@@ -70,6 +74,7 @@ int fentry_add_table(struct text_site_table *table, struct text_site *sites,
 
 	*report = arch_text_site_convert(table);
 	text_site_table_add(table);
+	ftrace_update_tot_cnt += report->converted;
 	count_table(table, 1);
 	return 0;
 }
@@ -104,11 +109,8 @@ void ftrace_module_init(struct module *mod)
 	BUILD_BUG_ON(sizeof(struct text_site) != sizeof(*mod->ftrace_callsites));
 
 	table = kzalloc(sizeof(*table), GFP_KERNEL);
-	if (!table) {
-		pr_warn("fentry: %s: no memory, its functions cannot be traced\n",
-			mod->name);
-		return;
-	}
+	if (!table)
+		return;		/* kzalloc() has complained */
 
 	table->mod = mod;
 	mutex_lock(&ftrace_lock);
@@ -194,7 +196,7 @@ static int request_remove(struct list_head *requests, const char *func,
  * fentry_mod_request - have a filter wait for a module
  * @tr: the instance
  * @func: the pattern for functions; with ! in front, forget it
- * @module: the module's name; with ! in front there is nothing to wait for
+ * @module: the module's name
  * @exclude: it is for set_ftrace_notrace
  *
  * Return: 0, -ENOMEM, -EINVAL if the module is loaded (and had no such
@@ -212,7 +214,7 @@ int fentry_mod_request(struct trace_array *tr, const char *func, const char *mod
 	else if (module_is_loaded(module))
 		ret = -EINVAL;
 	else
-		ret = request_add(requests, *func ? func : "*", module);
+		ret = request_add(requests, func, module);
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }
@@ -295,7 +297,7 @@ void ftrace_module_enable(struct module *mod)
 		list_for_each_entry(ops, &fentry_ops, list) {
 			struct fentry_scope scope = fentry_ops_scope(ops);
 
-			if (!ftrace_enabled)
+			if (!fentry_sites_enabled)
 				break;
 			ret = fentry_switch_table(table, ops, &scope);
 			if (ret)
@@ -308,32 +310,60 @@ void ftrace_module_enable(struct module *mod)
 	all_requests_run(mod->name);
 }
 
+/* Sites go whose addresses are in a range, both ends inclusive: which? */
+static struct fentry_filter *sites_gone(struct text_site_table *table,
+					unsigned long start, unsigned long end)
+{
+	unsigned long *ips = kvmalloc_array(table->nr, sizeof(*ips), GFP_KERNEL);
+	struct fentry_filter *gone = NULL;
+	struct text_site *site;
+	unsigned int nr = 0;
+
+	for_each_text_site(site, table) {
+		unsigned long addr = text_site_addr(site);
+
+		if ((site->state & TEXT_SITE_DEAD) || addr < start || addr > end)
+			continue;
+		if (ips)
+			ips[nr++] = addr;
+		fentry_site_gone(site);
+		ftrace_update_tot_cnt--;
+	}
+
+	if (nr)
+		gone = fentry_filter_new(ips, nr);
+	if ((nr || !ips) && !gone)
+		pr_warn("fentry: no memory, filters keep addresses of freed text\n");
+	kvfree(ips);
+	return gone;
+}
+
 /**
  * ftrace_release_mod - a module goes, or does not come
  * @mod: the module, none of whose functions runs any more
  */
 void ftrace_release_mod(struct module *mod)
 {
+	struct fentry_filter *gone = NULL;
 	struct text_site_table *table;
-	struct text_site *site;
 
 	mutex_lock(&ftrace_lock);
 	fentry_drop_symbols(mod);
 	table = module_table(mod);
 	if (table) {
-		for_each_text_site(site, table) {
-			if (!(site->state & TEXT_SITE_DEAD))
-				fentry_site_gone(site);
-		}
+		/* Work that the module has begun may still be under way. */
+		if (table->ready && fentry_sites_enabled)
+			fentry_switch_table(table, NULL, NULL);
+		gone = sites_gone(table, 0, ULONG_MAX);
 		text_site_table_remove(table);
 		count_table(table, -1);
 	}
 	mutex_unlock(&ftrace_lock);
 
-	if (table) {
-		fentry_filters_forget(table->start, table->end);
-		kfree(table);
-	}
+	if (gone)
+		fentry_filters_forget(gone);
+	kvfree(gone);
+	kfree(table);
 }
 
 /**
@@ -344,25 +374,23 @@ void ftrace_release_mod(struct module *mod)
  */
 void ftrace_free_mem(struct module *mod, void *start, void *end)
 {
-	unsigned long first = (unsigned long)start, last = (unsigned long)end - 1;
-	struct text_site *site;
-	bool any = false;
+	struct fentry_filter *gone = NULL;
+	struct text_site_table *table;
 
 	if (start >= end)
 		return;
 
 	mutex_lock(&ftrace_lock);
-	if (mod && !list_empty(&fentry_ops))
-		fentry_keep_symbols(mod, first, last);
-	while ((site = text_site_find(first, last, NULL))) {
-		fentry_site_gone(site);
-		ftrace_update_tot_cnt--;
-		any = true;
-	}
+	table = module_table(mod);
+	if (table)
+		gone = sites_gone(table, (unsigned long)start, (unsigned long)end - 1);
+	if (gone && mod && !list_empty(&fentry_ops))
+		fentry_keep_symbols(mod, gone);
 	mutex_unlock(&ftrace_lock);
 
-	if (any)
-		fentry_filters_forget(first, last);
+	if (gone)
+		fentry_filters_forget(gone);
+	kvfree(gone);
 }
 
 /**

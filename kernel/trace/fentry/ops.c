@@ -16,6 +16,7 @@
 
 #include "fentry.h"
 
+/* All of the engine's state, from the ops to the sites */
 DEFINE_MUTEX(ftrace_lock);
 
 /* All registered ops, the latest first */
@@ -23,7 +24,7 @@ LIST_HEAD(fentry_ops);
 
 /* kernel.ftrace_enabled; and what the sites are like */
 int ftrace_enabled __read_mostly;
-static bool sites_enabled = true;
+bool fentry_sites_enabled = true;
 
 bool fentry_dead __read_mostly;
 
@@ -54,6 +55,7 @@ void fentry_ops_init(struct ftrace_ops *ops)
 		mutex_init(&ops->local_hash.regex_lock);
 		INIT_LIST_HEAD(&ops->subop_list);
 		ops->func_hash = &ops->local_hash;
+		/* Pairs with the acquire above. */
 		smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
 	}
 	mutex_unlock(&init_mutex);
@@ -149,11 +151,35 @@ void fentry_pids_changed(void)
 {
 	struct ftrace_ops *ops;
 
+	if (fentry_dead)
+		return;
+
 	list_for_each_entry(ops, &fentry_ops, list) {
 		if ((ops->flags & FTRACE_OPS_FL_PID) && select_func(ops))
 			fentry_sets_retarget(ops);
 	}
 	fgraph_update_pid_func();
+}
+
+/*
+ * Changing where a function goes on is for functions one has named, and for one
+ * ops alone.
+ */
+static int check_ipmodify(const struct ftrace_ops *ops, struct ftrace_hash *filter)
+{
+	struct ftrace_ops *pos;
+
+	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
+		return 0;
+	if (ftrace_hash_empty(filter))
+		return -EINVAL;
+
+	list_for_each_entry(pos, &fentry_ops, list) {
+		if (pos != ops && (pos->flags & FTRACE_OPS_FL_IPMODIFY) &&
+		    fentry_filters_overlap(pos->func_hash->filter_hash, filter))
+			return -EBUSY;
+	}
+	return 0;
 }
 
 static int check_startup(const struct ftrace_ops *ops)
@@ -166,11 +192,7 @@ static int check_startup(const struct ftrace_ops *ops)
 		return -EBUSY;
 	if ((ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled)
 		return -EBUSY;
-	/* Changing where a function goes on is for functions one has named. */
-	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) &&
-	    ftrace_hash_empty(ops->func_hash->filter_hash))
-		return -EINVAL;
-	return 0;
+	return check_ipmodify(ops, ops->func_hash->filter_hash);
 }
 
 /**
@@ -206,8 +228,8 @@ int ftrace_startup(struct ftrace_ops *ops, int command)
 	list_add(&ops->list, &fentry_ops);
 
 	scope = fentry_ops_scope(ops);
-	if (sites_enabled)
-		ret = fentry_switch(ops, NULL, &scope);
+	if (fentry_sites_enabled)
+		ret = fentry_switch(ops, false, NULL, &scope);
 	if (ret) {
 		list_del(&ops->list);
 		ops->func = ops->saved_func;
@@ -220,6 +242,7 @@ int ftrace_startup(struct ftrace_ops *ops, int command)
 static int ops_shutdown(struct ftrace_ops *ops)
 {
 	struct fentry_scope scope;
+	unsigned long flags;
 	int ret = 0;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -229,15 +252,20 @@ static int ops_shutdown(struct ftrace_ops *ops)
 	if (WARN_ON(!(ops->flags & FTRACE_OPS_FL_ENABLED)))
 		return -EBUSY;
 
+	flags = ops->flags;
 	scope = fentry_ops_scope(ops);
-	if (sites_enabled)
-		ret = fentry_switch(ops, &scope, NULL);
-	if (ret)
-		return ret;
+	if (fentry_sites_enabled)
+		ret = fentry_switch(ops, false, &scope, NULL);
+	if (ret) {
+		/* Who unregisters an ops is going to free it, come what may. */
+		pr_warn("fentry: %pS is called no more, but its sites are not switched (%d)\n",
+			ops->saved_func, ret);
+		fentry_sets_remove(ops);
+	}
 
 	list_del(&ops->list);
 	ops->func = ops->saved_func;
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ops->flags = flags & ~FTRACE_OPS_FL_ENABLED;
 	return 0;
 }
 
@@ -256,7 +284,7 @@ static void ops_wait(const struct ftrace_ops *ops)
  * Context: process context, sleeps for long, under ftrace_lock.
  *
  * Return: 0, or with nothing changed -ENODEV after ftrace_kill(), -EBUSY if it
- * is not registered, or an error of fentry_switch().
+ * is not registered.
  */
 int ftrace_shutdown(struct ftrace_ops *ops, int command)
 {
@@ -314,44 +342,18 @@ int unregister_ftrace_function(struct ftrace_ops *ops)
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 
-/* Switch all ops that share filters, from one scope to another. */
+/* Switch all ops that share filters from one scope to another. */
 static int switch_sharers(const struct ftrace_ops_hash *hashes,
 			  const struct fentry_scope *old,
 			  const struct fentry_scope *new)
 {
-	struct ftrace_ops *ops, *failed = NULL;
-	int ret = 0;
-
-	list_for_each_entry(ops, &fentry_ops, list) {
-		if (ops->func_hash != hashes)
-			continue;
-		ret = fentry_switch(ops, old, new);
-		if (ret) {
-			failed = ops;
-			break;
-		}
-	}
-	if (!failed)
-		return 0;
-
-	list_for_each_entry(ops, &fentry_ops, list) {
-		if (ops == failed)
-			break;
-		if (ops->func_hash == hashes)
-			WARN_ON_ONCE(fentry_switch(ops, new, old));
-	}
-	return ret;
-}
-
-static bool sharers_modify_ip(const struct ftrace_ops_hash *hashes)
-{
 	struct ftrace_ops *ops;
 
 	list_for_each_entry(ops, &fentry_ops, list) {
-		if (ops->func_hash == hashes && (ops->flags & FTRACE_OPS_FL_IPMODIFY))
-			return true;
+		if (ops->func_hash == hashes)
+			return fentry_switch(ops, true, old, new);
 	}
-	return false;
+	return 0;
 }
 
 /**
@@ -363,7 +365,8 @@ static bool sharers_modify_ip(const struct ftrace_ops_hash *hashes)
  * Context: process context, sleeps, under regex_lock and ftrace_lock.
  *
  * Return: 0, or an error of fentry_switch() with nothing changed; -EINVAL also
- * if an ops with IPMODIFY were to trace everything.
+ * if @ops has IPMODIFY and @exclude is set, or it were to trace everything while
+ * registered.
  */
 int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 			  bool exclude)
@@ -382,9 +385,11 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 
 	*(exclude ? &new.exclude : &new.filter) = filter ? &filter->hash : NULL;
 
-	if (!filter && !exclude && sharers_modify_ip(hashes))
+	if (exclude && (ops->flags & FTRACE_OPS_FL_IPMODIFY))
 		ret = -EINVAL;
-	else if (sites_enabled)
+	else if (ops->flags & FTRACE_OPS_FL_ENABLED)
+		ret = check_ipmodify(ops, new.filter);
+	if (!ret && fentry_sites_enabled)
 		ret = switch_sharers(hashes, &old, &new);
 	if (ret) {
 		fentry_filter_free(filter);
@@ -404,7 +409,7 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
 	fentry_ops_init(ops);
-	if (WARN_ON(ops->flags & FTRACE_OPS_FL_ENABLED))
+	if (WARN_ON((ops->flags & FTRACE_OPS_FL_ENABLED) && !fentry_dead))
 		return;
 
 	fentry_filter_free(fentry_filter(ops->func_hash->filter_hash));
@@ -470,6 +475,7 @@ void ftrace_reset_array_ops(struct trace_array *tr)
 void ftrace_kill(void)
 {
 	fentry_dead = true;
+	fentry_sites_enabled = false;
 	ftrace_enabled = 0;
 	kprobe_ftrace_kill();
 }
@@ -490,7 +496,7 @@ static int sites_enable(void)
 	list_for_each_entry(ops, &fentry_ops, list) {
 		struct fentry_scope scope = fentry_ops_scope(ops);
 
-		ret = fentry_switch(ops, NULL, &scope);
+		ret = fentry_switch(ops, false, NULL, &scope);
 		if (ret) {
 			fentry_switch_all_off();
 			return ret;
@@ -519,32 +525,30 @@ static int ftrace_enabled_handler(const struct ctl_table *table, int write,
 	mutex_lock(&ftrace_lock);
 
 	ret = fentry_dead ? -ENODEV : proc_dointvec(table, write, buffer, lenp, ppos);
-	if (ret || !write || sites_enabled == !!ftrace_enabled)
+	if (ret || !write || fentry_sites_enabled == !!ftrace_enabled)
 		goto out;
 
 	ret = ftrace_enabled ? sites_enable() : sites_disable();
 	if (ret)
-		ftrace_enabled = sites_enabled;
+		ftrace_enabled = fentry_sites_enabled;
 	else
-		sites_enabled = ftrace_enabled;
+		fentry_sites_enabled = ftrace_enabled;
 out:
 	mutex_unlock(&ftrace_lock);
 	return ret;
 }
 
-static struct ctl_table ftrace_sysctls[] = {
-	{
-		.procname	= "ftrace_enabled",
-		.data		= &ftrace_enabled,
-		.maxlen		= sizeof(int),
-		.mode		= 0644,
-		.proc_handler	= ftrace_enabled_handler,
-	},
-};
+static struct ctl_table fentry_sysctls[] = { {
+	.procname	= "ftrace_enabled",
+	.mode		= 0644,
+	.data		= &ftrace_enabled,
+	.maxlen		= sizeof(ftrace_enabled),
+	.proc_handler	= ftrace_enabled_handler,
+} };
 
-static int __init ftrace_sysctl_init(void)
+static int __init fentry_sysctl_init(void)
 {
-	register_sysctl_init("kernel", ftrace_sysctls);
+	register_sysctl_init("kernel", fentry_sysctls);
 	return 0;
 }
-late_initcall(ftrace_sysctl_init);
+late_initcall(fentry_sysctl_init);

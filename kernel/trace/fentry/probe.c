@@ -34,7 +34,7 @@ static void probe_callback(unsigned long ip, unsigned long parent_ip,
 {
 	struct ftrace_func_probe *probe = container_of(ops, struct ftrace_func_probe, ops);
 
-	/* Removing a function from it waits for an RCU grace period. */
+	/* Actions count on it. */
 	preempt_disable_notrace();
 	probe->action->func(ip, parent_ip, probe->tr, probe->action, probe->data);
 	preempt_enable_notrace();
@@ -280,14 +280,17 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 
 	mutex_lock(&ftrace_lock);
 	ret = probe_detach(probe, gone);
-	if (!ret) {
-		/* Pairs with probe_callback(): it is done with these functions */
-		synchronize_rcu();
-		action_free(probe, gone);
-		if (!(probe->ops.flags & FTRACE_OPS_FL_ENABLED))
-			ftrace_free_filter(&probe->ops);
-		probe->refs -= gone->hash.count;
-	}
+	if (!ret && !(probe->ops.flags & FTRACE_OPS_FL_ENABLED))
+		ftrace_free_filter(&probe->ops);
+	mutex_unlock(&ftrace_lock);
+	if (ret)
+		goto out;
+
+	/* A task may still be on its way to the action of one of them. */
+	fentry_sets_sync();
+	action_free(probe, gone);
+	mutex_lock(&ftrace_lock);
+	probe->refs -= gone->hash.count;
 	mutex_unlock(&ftrace_lock);
 out:
 	mutex_unlock(&probe->ops.func_hash->regex_lock);
@@ -457,7 +460,7 @@ void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned l
 /**
  * free_ftrace_func_mapper - free a mapper that is not used any more
  * @mapper: the mapper, or NULL
- * @free_func: called for where each data is, if not NULL
+ * @free_func: called for each data, if not NULL
  */
 void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
 			     ftrace_mapper_func free_func)
@@ -471,7 +474,7 @@ void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
 
 	hash_for_each_safe(mapper->map, bucket, next, mapping, node) {
 		if (free_func)
-			free_func(&mapping->data);
+			free_func(mapping->data);
 		hash_del_rcu(&mapping->node);
 		kfree_rcu(mapping, rcu);
 	}

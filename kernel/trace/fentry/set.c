@@ -10,6 +10,7 @@
 #include <linux/hashtable.h>
 #include <linux/idr.h>
 #include <linux/jhash.h>
+#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -35,6 +36,14 @@ static LIST_HEAD(retired);	/* under ftrace_lock */
 
 static void retire_work_func(struct work_struct *work);
 static DECLARE_WORK(retire_work, retire_work_func);
+
+/*
+ * Stands in a set for an ops that is not there any more. It is in no other place,
+ * so the set becomes one without it as soon as it changes at all.
+ */
+static struct ftrace_ops absent_ops = {
+	.func	= ftrace_stub,
+};
 
 /**
  * fentry_set_has - is an ops in a set?
@@ -159,6 +168,9 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 		goto err_trampoline;
 
 	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr));
+	if (set->tramp.nr)
+		perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, set->tramp.addr,
+				   set->tramp.size, false, FENTRY_TRAMPOLINE_SYM);
 	return set;
 
 err_trampoline:
@@ -229,7 +241,7 @@ struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops)
 		return ERR_PTR(-ENOMEM);
 
 	for (i = 0; i < set->nr; i++) {
-		if (set->ops[i] != ops)
+		if (set->ops[i] != ops && set->ops[i] != &absent_ops)
 			list[nr++] = set->ops[i];
 	}
 
@@ -265,6 +277,44 @@ void fentry_sets_retarget(struct ftrace_ops *ops)
 }
 
 /**
+ * fentry_sets_remove - take an ops out of all sets where they are
+ * @ops: what is about to go
+ *
+ * For when its sites cannot be switched to other sets, for want of memory. The
+ * trampolines call a stub in its place, until their sites are switched.
+ *
+ * Context: process context, sleeps. Cannot fail.
+ */
+void fentry_sets_remove(struct ftrace_ops *ops)
+{
+	struct hlist_node *next;
+	struct ops_set *set;
+	HLIST_HEAD(changed);
+	unsigned int i;
+	int bucket;
+
+	ops->func = ftrace_stub;
+	ops->flags &= ~(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
+	fentry_sets_retarget(ops);
+
+	hash_for_each_safe(sets, bucket, next, set, hash) {
+		if (!fentry_set_has(set, ops))
+			continue;
+		for (i = 0; i < set->nr; i++) {
+			if (set->ops[i] == ops)
+				set->ops[i] = &absent_ops;
+		}
+		hash_del_rcu(&set->hash);
+		hlist_add_head(&set->hash, &changed);
+	}
+
+	hlist_for_each_entry_safe(set, next, &changed, hash) {
+		hlist_del_init(&set->hash);
+		hash_add_rcu(sets, &set->hash, ops_hash(set->ops, set->nr));
+	}
+}
+
+/**
  * fentry_set_put_unused - retire a set that no site holds
  * @set: any set; nothing happens if it is in use
  *
@@ -278,8 +328,17 @@ void fentry_set_put_unused(struct ops_set *set)
 
 	hash_del_rcu(&set->hash);
 	list_add(&set->retired, &retired);
-	queue_work(system_unbound_wq, &retire_work);
+	/* Before there are workqueues, it is retire_early() that has it done. */
+	if (system_unbound_wq)
+		queue_work(system_unbound_wq, &retire_work);
 }
+
+static int __init retire_early(void)
+{
+	queue_work(system_unbound_wq, &retire_work);
+	return 0;
+}
+core_initcall(retire_early);
 
 /*
  * Nobody gets into a retired set's trampoline any more: the last sync of the
@@ -309,8 +368,11 @@ static void retire_work_func(struct work_struct *work)
 	wait_for_trampolines();
 
 	list_for_each_entry_safe(set, next, &dying, retired) {
-		if (set->tramp.nr)
+		if (set->tramp.nr) {
+			perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, set->tramp.addr,
+					   set->tramp.size, true, FENTRY_TRAMPOLINE_SYM);
 			text_trampoline_free(&set->tramp);
+		}
 		ida_free(&set_ids, set->id);
 		kfree_rcu(set, rcu);
 	}

@@ -11,11 +11,19 @@
 
 #include "fentry.h"
 
-static unsigned int switch_seq;
+static unsigned long switch_seq;
 
+/**
+ * struct fentry_batch - sites that go from one set to another
+ * @ops: what they get or lose; NULL: they lose all they have
+ * @sharers: together with all registered ops that have the same filters. A site
+ *	has all of them or none.
+ * @switching: the sets they leave
+ */
 struct fentry_batch {
-	struct ftrace_ops	*ops;		/* NULL: all of them */
-	struct list_head	switching;	/* sets that sites leave */
+	struct ftrace_ops	*ops;
+	bool			sharers;
+	struct list_head	switching;
 };
 
 /* Answers for ascending addresses whether they are in a filter. */
@@ -41,9 +49,33 @@ static bool cursor_has(struct filter_cursor *cursor, unsigned long ip)
 	return cursor->ip < cursor->end && *cursor->ip == ip;
 }
 
-static struct ops_set *set_without(struct fentry_batch *batch, struct ops_set *set)
+static struct ops_set *step_one(struct ops_set *set, struct ftrace_ops *ops, bool add)
 {
-	return batch->ops ? fentry_set_del(set, batch->ops) : fentry_no_ops;
+	return add ? fentry_set_add(set, ops) : fentry_set_del(set, ops);
+}
+
+/* The set that a site with @set gets */
+static struct ops_set *step(struct fentry_batch *batch, struct ops_set *set)
+{
+	struct ops_set *to = set, *via;
+	struct ftrace_ops *ops;
+
+	if (!batch->ops)
+		return fentry_no_ops;
+	if (!batch->sharers)
+		return step_one(set, batch->ops, !set->has);
+
+	list_for_each_entry(ops, &fentry_ops, list) {
+		if (ops->func_hash != batch->ops->func_hash)
+			continue;
+		via = to;
+		to = step_one(via, ops, !set->has);
+		if (via != set)
+			fentry_set_put_unused(via);
+		if (IS_ERR(to))
+			break;
+	}
+	return to;
 }
 
 /* What @set is to this batch; found out when the first site with it is met */
@@ -62,7 +94,7 @@ static int batch_leave(struct fentry_batch *batch, struct ops_set *set)
 {
 	struct ops_set *to;
 
-	to = set->has ? set_without(batch, set) : fentry_set_add(set, batch->ops);
+	to = step(batch, set);
 	if (IS_ERR(to))
 		return PTR_ERR(to);
 
@@ -163,12 +195,13 @@ static int batch_named(struct fentry_batch *batch, const struct fentry_scope *na
 	return 0;
 }
 
-static void batch_begin(struct fentry_batch *batch, struct ftrace_ops *ops)
+static void batch_begin(struct fentry_batch *batch, struct ftrace_ops *ops, bool sharers)
 {
 	lockdep_assert_held(&ftrace_lock);
 
 	switch_seq++;
 	batch->ops = ops;
+	batch->sharers = sharers;
 	INIT_LIST_HEAD(&batch->switching);
 }
 
@@ -202,6 +235,7 @@ static int batch_end(struct fentry_batch *batch, int ret)
 /**
  * fentry_switch - attach an ops where it is wanted, and only there
  * @ops: on fentry_ops
+ * @sharers: and all others on fentry_ops that have the same filters
  * @old: where it is wanted so far, NULL: nowhere
  * @new: where it is wanted from now on, NULL: nowhere
  *
@@ -211,13 +245,13 @@ static int batch_end(struct fentry_batch *batch, int ret)
  * another ops with IPMODIFY is in the way of this one's, -ENOMEM, -ENOSPC, or
  * -EINVAL if the text of a site is not what it should be.
  */
-int fentry_switch(struct ftrace_ops *ops, const struct fentry_scope *old,
+int fentry_switch(struct ftrace_ops *ops, bool sharers, const struct fentry_scope *old,
 		  const struct fentry_scope *new)
 {
 	struct fentry_batch batch;
 	int ret = 0;
 
-	batch_begin(&batch, ops);
+	batch_begin(&batch, ops, sharers);
 
 	if ((old && ftrace_hash_empty(old->filter)) ||
 	    (new && ftrace_hash_empty(new->filter))) {
@@ -233,19 +267,20 @@ int fentry_switch(struct ftrace_ops *ops, const struct fentry_scope *old,
 }
 
 /**
- * fentry_switch_table - attach an ops to the sites of one table
+ * fentry_switch_table - switch the sites of one table
  * @table: ready
- * @ops: on fentry_ops, not attached to any site of @table
- * @new: where it is wanted
+ * @ops: on fentry_ops, not attached to any site of @table; or NULL
+ * @new: where it is wanted; or NULL: everything goes from all sites
  *
- * Context and return: as fentry_switch().
+ * Context and return: as fentry_switch(). Without @ops there is no way to fail
+ * but by text that is not what it should be.
  */
 int fentry_switch_table(struct text_site_table *table, struct ftrace_ops *ops,
 			const struct fentry_scope *new)
 {
 	struct fentry_batch batch;
 
-	batch_begin(&batch, ops);
+	batch_begin(&batch, ops, false);
 	return batch_end(&batch, batch_table(&batch, table, new));
 }
 
@@ -258,7 +293,7 @@ int fentry_switch_all_off(void)
 {
 	struct fentry_batch batch;
 
-	batch_begin(&batch, NULL);
+	batch_begin(&batch, NULL, false);
 	return batch_end(&batch, batch_all_tables(&batch, NULL));
 }
 
@@ -266,7 +301,7 @@ int fentry_switch_all_off(void)
  * fentry_site_gone - a site's text is about to be freed
  * @site: not pending
  *
- * Its text stays as it is: nobody runs it any more.
+ * Its text stays as it is.
  *
  * Context: under ftrace_lock.
  */

@@ -8,6 +8,8 @@
 
 struct orc_entry;
 
+#define TEXT_SITE_SIZE	5	/* bytes of text that belong to a site: one call */
+
 /**
  * struct text_site_callback - a call that a trampoline makes
  * @func: called as func(site, parent, arg, regs)

@@ -34,6 +34,10 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 	const u8 *insn = (const u8 *)addr;
 
 	switch (READ_ONCE(insn[0])) {
+	case INT3_INSN_OPCODE:
+		/* text_poke_bp() may have begun with the next change meanwhile. */
+		return poke_int3_handler(regs);
+
 	case CALL_INSN_OPCODE:
 		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(s32 *)(insn + 1));
 		return true;
@@ -52,6 +56,13 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 
 	case 0x70 ... 0x7f:	/* jcc rel8 */
 		int3_emulate_jcc(regs, insn[0] & 0xf, addr + 2, *(s8 *)(insn + 1));
+		return true;
+
+	case 0x2e:		/* xor %eax,%eax with prefixes: a static call of return 0 */
+		if (insn[1] != 0x2e || insn[2] != 0x2e || insn[3] != 0x31 || insn[4] != 0xc0)
+			return false;
+		regs->ax = 0;
+		int3_emulate_jmp(regs, addr + 5);
 		return true;
 
 	case 0x66:		/* xchg %ax,%ax: the two-byte NOP */
@@ -109,13 +120,20 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 	 * written, so read it first.
 	 */
 	state = READ_ONCE(site->state);
-	if (!(state & TEXT_SITE_PENDING) && READ_ONCE(*(u8 *)addr) == INT3_INSN_OPCODE)
-		return false;
+	if (!(state & TEXT_SITE_PENDING) && READ_ONCE(*(u8 *)addr) == INT3_INSN_OPCODE) {
+		/*
+		 * Unless the one that was met was stale, and the next batch has
+		 * begun since. That does not end without this CPU.
+		 */
+		state = READ_ONCE(site->state);
+		if (!(state & TEXT_SITE_PENDING))
+			return false;
+	}
 
 	target = READ_ONCE(text_target(table->kind, state & TEXT_SITE_TARGET)->addr);
 	if (target)
 		int3_emulate_call(regs, target);
 	else
-		int3_emulate_jmp(regs, addr + SITE_SIZE);
+		int3_emulate_jmp(regs, addr + TEXT_SITE_SIZE);
 	return true;
 }

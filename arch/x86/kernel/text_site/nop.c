@@ -126,7 +126,7 @@ const char *arch_text_site_nop_name(void)
 {
 	static char text[32];
 
-	snprintf(text, sizeof(text), "%s (%*ph)", site_nop->name, SITE_SIZE,
+	snprintf(text, sizeof(text), "%s (%*ph)", site_nop->name, TEXT_SITE_SIZE,
 		 site_nop->bytes);
 	return text;
 }

@@ -59,9 +59,9 @@ static void test_one_instruction(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, insn_decode_kernel(&insn, nop->bytes), 0);
 		/* The short jump is two bytes, and never runs those behind it. */
 		if (insn.opcode.bytes[0] == 0xeb)
-			KUNIT_EXPECT_EQ(test, insn.length + insn.immediate.value, SITE_SIZE);
+			KUNIT_EXPECT_EQ(test, insn.length + insn.immediate.value, TEXT_SITE_SIZE);
 		else
-			KUNIT_EXPECT_EQ(test, insn.length, SITE_SIZE);
+			KUNIT_EXPECT_EQ(test, insn.length, TEXT_SITE_SIZE);
 	}
 }
 

@@ -40,7 +40,7 @@ static void site_insn(u8 *insn, unsigned long addr, unsigned long target)
 		__text_gen_insn(insn, CALL_INSN_OPCODE, (void *)addr,
 				(void *)target, CALL_INSN_SIZE);
 	else
-		memcpy(insn, site_nop->bytes, SITE_SIZE);
+		memcpy(insn, site_nop->bytes, TEXT_SITE_SIZE);
 }
 
 /*
@@ -52,14 +52,14 @@ static void site_insn(u8 *insn, unsigned long addr, unsigned long target)
  */
 static void convert_site(unsigned long addr)
 {
-	const u64 mask = GENMASK_ULL(8 * SITE_SIZE - 1, 0);
+	const u64 mask = GENMASK_ULL(8 * TEXT_SITE_SIZE - 1, 0);
 	u64 nop = 0;
 
 	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
-		memcpy((void *)addr, site_nop->bytes, SITE_SIZE);
+		memcpy((void *)addr, site_nop->bytes, TEXT_SITE_SIZE);
 		return;
 	}
-	memcpy(&nop, site_nop->bytes, SITE_SIZE);
+	memcpy(&nop, site_nop->bytes, TEXT_SITE_SIZE);
 	put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
 }
 
@@ -96,7 +96,7 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 		}
 		if (!report.left++)
 			pr_warn("text_site: %pS: %*ph is not a call of __fentry__, left alone\n",
-				(void *)addr, SITE_SIZE, (void *)addr);
+				(void *)addr, TEXT_SITE_SIZE, (void *)addr);
 		site->state |= TEXT_SITE_DEAD;
 	}
 
@@ -116,14 +116,14 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 int arch_text_site_verify(const struct text_site *site, unsigned long target)
 {
 	unsigned long addr = text_site_addr(site);
-	u8 insn[SITE_SIZE];
+	u8 insn[TEXT_SITE_SIZE];
 
 	site_insn(insn, addr, target);
-	if (likely(!memcmp((void *)addr, insn, SITE_SIZE)))
+	if (likely(!memcmp((void *)addr, insn, TEXT_SITE_SIZE)))
 		return 0;
 
 	pr_err("text_site: %pS: holds %*ph, should hold %*ph; nothing is changed\n",
-	       (void *)addr, SITE_SIZE, (void *)addr, SITE_SIZE, insn);
+	       (void *)addr, TEXT_SITE_SIZE, (void *)addr, TEXT_SITE_SIZE, insn);
 	return -EINVAL;
 }
 
@@ -187,7 +187,7 @@ static void patch_page(void *dst, const void *src, size_t len)
 				put_unaligned((s32)(target->addr - addr - CALL_INSN_SIZE),
 					      (s32 *)(at + 1));
 			else
-				memcpy(at + 1, site_nop->bytes + 1, SITE_SIZE - 1);
+				memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
 			break;
 
 		case PASS_HEAD:
@@ -228,7 +228,7 @@ static void patch_table(struct text_site_table *table, enum patch_pass pass)
 			 (text_site_addr(site) & PAGE_MASK) == (run.base & PAGE_MASK));
 
 		__text_poke(patch_page, (void *)run.base, &run,
-			    text_site_addr(run.last) + SITE_SIZE - run.base);
+			    text_site_addr(run.last) + TEXT_SITE_SIZE - run.base);
 		cond_resched();
 	}
 }

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-#define SITE_SIZE	5
+#include <asm/text_site.h>
 
 /**
  * struct site_nop - a candidate for what an unattached site holds
@@ -14,7 +14,7 @@
  */
 struct site_nop {
 	const char	*name;
-	u8		bytes[SITE_SIZE];
+	u8		bytes[TEXT_SITE_SIZE];
 };
 
 /**

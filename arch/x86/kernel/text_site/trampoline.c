@@ -28,6 +28,7 @@
  * Only lea moves the stack pointer, by one amount at one place, so that a table
  * of five lines tells the unwinder all there is to know (text_trampoline_orc).
  */
+#include <linux/cpu.h>
 #include <linux/execmem.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
@@ -165,11 +166,11 @@ static void emit_branch(struct assembler *as, u8 opcode, void *target)
 }
 
 /* The accounting that a call needs on CPUs whose return predictor underflows */
-static void emit_call_depth(struct assembler *as, void *target)
+static void emit_call_depth(struct assembler *as)
 {
 	u8 buf[64], *end = buf;
 
-	x86_call_depth_emit_accounting(&end, target, (void *)(as->addr + as->len));
+	x86_call_depth_emit_accounting(&end, NULL, (void *)(as->addr + as->len));
 	emit(as, buf, end - buf);
 }
 
@@ -248,17 +249,17 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 	emit_store(as, RDI, offsetof(struct pt_regs, ip));
 
 	/* The site's own call: the compiler's are accounted for by the callee. */
-	emit_call_depth(as, NULL);
+	emit_call_depth(as);
 
 	for (i = 0; i < tramp->nr; i++) {
 		if (i) {
 			emit_load(as, RDI, frame);
 			emit_load(as, RSI, PARENT);
 		}
-		EMIT(as, 0x48, 0x8d, 0x7f, -SITE_SIZE);	/* lea -5(%rdi),%rdi */
+		EMIT(as, 0x48, 0x8d, 0x7f, -TEXT_SITE_SIZE);	/* lea -5(%rdi),%rdi */
 		emit_load_arg(as, (unsigned long)calls[i].arg);
 		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
-		emit_call_depth(as, calls[i].func);
+		emit_call_depth(as);
 		tramp->call_at[i] = as->len;
 		emit_branch(as, CALL_INSN_OPCODE, calls[i].func);
 	}
@@ -407,7 +408,8 @@ void text_trampoline_free(struct text_trampoline *tramp)
  * @call: which of its callbacks, as numbered at its creation
  * @func: what to call instead, with the same argument
  *
- * Context: process context, sleeps, takes text_mutex. The trampoline may run
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
+ * text_mutex. The trampoline may run
  * meanwhile; tasks in it may be in the former function for a while yet.
  */
 void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
@@ -418,9 +420,11 @@ void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
 
 	__text_gen_insn(insn, CALL_INSN_OPCODE, at, func, CALL_INSN_SIZE);
 
+	cpus_read_lock();
 	mutex_lock(&text_mutex);
 	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
 	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
 }
 
 /**

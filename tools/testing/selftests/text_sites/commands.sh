@@ -63,8 +63,8 @@ enable_event()
 snapshot_command()
 {
 	[ -e snapshot ] || skip "no snapshot"
-	echo 'ksys_read:snapshot:1' > set_ftrace_filter
 	echo marker > trace_marker
+	echo 'ksys_read:snapshot:1' > set_ftrace_filter
 	cat /proc/version > /dev/null
 	echo '!ksys_read:snapshot:0' >> set_ftrace_filter
 	grep -q marker snapshot || fail "$(cat snapshot)"

@@ -41,12 +41,19 @@ reset_tracing()
 	local line
 	grep -v '^#' set_ftrace_filter | grep ':' | grep -v ':mod:' |
 	while read -r line; do
-		echo "!$line" | sed 's/:unlimited$//; s/:count=[0-9]*$//' >> set_ftrace_filter
+		echo "!$line" | sed 's/:unlimited$//' >> set_ftrace_filter
 	done
 	echo > set_ftrace_filter
 	echo > set_ftrace_notrace
 	echo > trace
 	echo 1 > tracing_on
+}
+
+# What a test has left running in the background
+stop_jobs()
+{
+	kill $(jobs -p) 2> /dev/null || :
+	wait || :
 }
 
 # Nothing may be attached to any function when a test ends.
@@ -64,7 +71,7 @@ run_tests()
 	ktap_print_header
 	ktap_set_plan $#
 	for name; do
-		( set -e; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
+		( set -e; trap stop_jobs EXIT
 		  reset_tracing; "$name"; reset_tracing; check_clean ) 2>&1
 		status=$?
 		( reset_tracing ) 2>&1

@@ -9,7 +9,7 @@ MOD=dummy
 need_module()
 {
 	modinfo $MOD > /dev/null 2>&1 || skip "no module $MOD"
-	trap 'rmmod $MOD 2>/dev/null || :; kill $(jobs -p) 2>/dev/null; wait' EXIT
+	trap 'stop_jobs; rmmod $MOD 2>/dev/null || :' EXIT
 	rmmod $MOD 2>/dev/null || :
 }
 
@@ -24,8 +24,8 @@ sites_come_as_NOPs_and_go()
 	equal "before" "$(of_module available_filter_functions)" 0
 	modprobe $MOD
 	[ "$(of_module available_filter_functions)" -gt 3 ] || fail "no functions"
-	equal "text" "$(grep "\[$MOD\]" available_filter_functions_addrs | "$HERE/site_text" | sed 's/nopl/nop/')" \
-		"nop $(of_module available_filter_functions)"
+	equal "text" "$(grep "\[$MOD\]" available_filter_functions_addrs | "$HERE/site_text" | cut -d' ' -f2)" \
+		"$(of_module available_filter_functions)"
 	! grep -q dummy_init_module available_filter_functions || fail "init text is still there"
 	rmmod $MOD
 	equal "after" "$(of_module available_filter_functions)" 0
@@ -37,10 +37,9 @@ loaded_while_everything_is_traced()
 	echo function > current_tracer
 	modprobe $MOD
 	equal "enabled" "$(of_module enabled_functions)" "$(of_module available_filter_functions)"
-	rmmod $MOD
 	echo 0 > tracing_on
 	grep -q ': dummy_init_module .*<-do_one_initcall' trace || fail "init was not traced"
-	grep -q ': dummy_cleanup_module ' trace || fail "exit was not traced"
+	rmmod $MOD
 }
 
 filter_by_module()
@@ -78,6 +77,10 @@ waiting_filters_are_dropped()
 	echo "*:mod:$MOD" > set_ftrace_filter
 	echo "!*:mod:$MOD" >> set_ftrace_filter
 	equal "filter" "$(filter)" ""
+	echo ":mod:$MOD" > set_ftrace_filter
+	equal "filter" "$(filter)" ":mod:$MOD"
+	echo "!:mod:$MOD" >> set_ftrace_filter
+	equal "filter" "$(filter)" ""
 }
 
 an_unloaded_module_leaves_the_filter()
@@ -90,6 +93,49 @@ an_unloaded_module_leaves_the_filter()
 	echo function > current_tracer
 	# It was the only one. That does not mean everything.
 	equal "enabled" "$(wc -l < enabled_functions)" 0
+	# And what comes after it stands there once
+	echo 'vfs_read:traceoff' >> set_ftrace_filter
+	equal "with a command" "$(cat set_ftrace_filter)" "vfs_read:traceoff:unlimited"
+	echo '!vfs_read:traceoff' >> set_ftrace_filter
+}
+
+a_file_held_open_while_the_module_goes()
+{
+	need_module
+	modprobe $MOD
+	echo "dummy_xmit vfs_read" > set_ftrace_filter
+	exec 9< set_ftrace_filter
+	rmmod $MOD
+	equal "filter" "$(cat <&9)" "vfs_read"
+	exec 9<&-
+}
+
+# Text that one module's init has left is another's by now.
+many_modules_one_after_the_other()
+{
+	need_module
+	local all="$MOD ftrace-ops trace-printk kprobe_example" i m
+	for i in 1 2 3; do
+		for m in $all; do modprobe $m 2> /dev/null || :; done
+		equal "text" "$(site_text)" "nop $(nr_available)"
+		echo function > current_tracer
+		equal "text" "$(site_text)" "call $(nr_available)"
+		for m in $all; do rmmod ${m//-/_} 2> /dev/null || :; done
+		equal "text" "$(site_text)" "call $(nr_available)"
+		echo nop > current_tracer
+	done
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+the_number_of_sites_is_right_again()
+{
+	need_module
+	local before; before=$(cut -d' ' -f1 dyn_ftrace_total_info)
+	equal "sites" "$before" "$(nr_available)"
+	modprobe $MOD
+	equal "with $MOD" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
+	rmmod $MOD
+	equal "without" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$before"
 }
 
 coming_and_going_while_tracing()
@@ -109,4 +155,6 @@ coming_and_going_while_tracing()
 
 run_tests sites_come_as_NOPs_and_go loaded_while_everything_is_traced \
 	filter_by_module a_filter_waits_for_its_module waiting_filters_are_dropped \
-	an_unloaded_module_leaves_the_filter coming_and_going_while_tracing
+	an_unloaded_module_leaves_the_filter \
+	a_file_held_open_while_the_module_goes many_modules_one_after_the_other \
+	the_number_of_sites_is_right_again coming_and_going_while_tracing

@@ -12,7 +12,8 @@ pids()
 
 reader()
 {
-	while :; do cat /proc/version > /dev/null; done
+	local line
+	while :; do read -r line < /proc/version; done
 }
 
 only_one_task()
@@ -53,9 +54,15 @@ children_with_the_option()
 	echo function > current_tracer
 	wait $pid
 	echo 0 > tracing_on
-	echo 0 > options/function-fork
 	[ "$(pids | wc -w)" -ge 3 ] || fail "traced: $(pids)"
+	# Tasks are freed some time after their end
+	local i
+	for i in $(seq 50); do
+		[ -n "$(cat set_ftrace_pid)" ] || break
+		sleep 0.1
+	done
 	equal "gone with their tasks" "$(cat set_ftrace_pid)" ""
+	echo 0 > options/function-fork
 }
 
 all_but_one_task()

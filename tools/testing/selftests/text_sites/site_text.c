@@ -30,7 +30,8 @@ static const struct {
 	{ "int3",	{ 0xcc }, 1 },
 };
 
-#define NR_KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define NR_KINDS	ARRAY_SIZE(kinds)
 
 static Elf64_Phdr segments[MAX_SEGMENTS];
 static int nr_segments;

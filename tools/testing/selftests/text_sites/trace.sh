@@ -36,7 +36,7 @@ callers_are_right()
 	callers=$(sed -n 's/.*: vfs_read <-\([^ ]*\)$/\1/p' trace | sort -u)
 	[ -n "$callers" ] || fail "no event"
 	# Functions that call vfs_read in this kernel
-	! echo "$callers" | grep -v -E '^(ksys_read|kernel_read|__kernel_read|ksys_pread64|__x64_sys_read)$' ||
+	! echo "$callers" | grep -v -E '^(ksys_read|kernel_read|__kernel_read|ksys_pread64|__x64_sys_pread64|__x64_sys_read)$' ||
 		fail "called by $callers"
 }
 
