@@ -136,6 +136,16 @@ static inline struct fentry_filter *fentry_filter(const struct ftrace_hash *hash
 	return hash ? container_of(hash, struct fentry_filter, hash) : NULL;
 }
 
+/* An ops' filter that is in use, for who holds one of the locks it changes under */
+static inline struct ftrace_hash *fentry_ops_hash(const struct ftrace_ops *ops, bool exclude)
+{
+	struct ftrace_ops_hash *hashes = ops->func_hash;
+
+	return rcu_dereference_protected(exclude ? hashes->notrace_hash : hashes->filter_hash,
+					 lockdep_is_held(&ftrace_lock) ||
+					 lockdep_is_held(&hashes->regex_lock));
+}
+
 /* match.c */
 int fentry_match(struct fentry_filter **filter, char *pattern, char *module);
 

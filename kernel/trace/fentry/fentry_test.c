@@ -374,10 +374,12 @@ static void test_bad_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee + 64, 0, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 1, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter(&seen->ops, "no_such_function", 16, 0), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(seen->ops.func_hash->filter_hash));
+	KUNIT_EXPECT_TRUE(test, !rcu_access_pointer(seen->ops.func_hash->filter_hash));
 
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 0, 0), 0);
-	KUNIT_EXPECT_EQ(test, seen->ops.func_hash->filter_hash->count, 1);
+	mutex_lock(&ftrace_lock);
+	KUNIT_EXPECT_EQ(test, fentry_ops_hash(&seen->ops, false)->count, 1);
+	mutex_unlock(&ftrace_lock);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 1, 0), 0);
 	ftrace_free_filter(&seen->ops);
 }

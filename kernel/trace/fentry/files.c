@@ -348,8 +348,7 @@ static int file_get_filter(struct fentry_file *file, bool truncate)
 
 	mutex_lock(&hashes->regex_lock);
 	file->filter = fentry_filter_copy(truncate ? NULL :
-					  exclude ? hashes->notrace_hash :
-						    hashes->filter_hash);
+					  fentry_ops_hash(file->ops, exclude));
 	if (file->filter && truncate && file->tr)
 		fentry_mod_requests_clear(exclude ? &file->tr->mod_notrace :
 						    &file->tr->mod_trace);

@@ -176,10 +176,11 @@ static struct fentry_filter *filter_forget(const struct fentry_filter *filter,
 	return rest;
 }
 
-static void hash_forget(struct ftrace_hash **slot, const struct fentry_filter *gone)
+static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_filter *gone)
 {
-	struct fentry_filter *old = fentry_filter(*slot), *rest;
+	struct fentry_filter *old, *rest;
 
+	old = fentry_filter(rcu_dereference_protected(*slot, lockdep_is_held(&ftrace_lock)));
 	if (!old)
 		return;
 
@@ -224,6 +225,8 @@ void fentry_filters_forget(const struct fentry_filter *gone)
  * fentry_filters_overlap - is some site in both of two filters?
  * @a: one
  * @b: another
+ *
+ * Return: true if so.
  */
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
 {

@@ -55,6 +55,8 @@ unsigned long ftrace_location(unsigned long ip)
  * ftrace_text_reserved - does text that somebody wants to change hold a site?
  * @start: first byte
  * @end: last byte, inclusive
+ *
+ * Return: 1 if it does, else 0.
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
@@ -114,6 +116,8 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
  * @addr: any
  *
  * Context: any.
+ *
+ * Return: true if so.
  */
 bool is_ftrace_trampoline(unsigned long addr)
 {

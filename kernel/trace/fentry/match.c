@@ -266,8 +266,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
 	mutex_lock(&hashes->regex_lock);
 
 	filter = fentry_filter_copy(change->reset ? NULL :
-				    change->exclude ? hashes->notrace_hash :
-						      hashes->filter_hash);
+				    fentry_ops_hash(ops, change->exclude));
 	if (!filter) {
 		ret = -ENOMEM;
 		goto out;
@@ -335,7 +334,9 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter);
  * @len: its length
  * @reset: drop what was in the filter
  *
- * Context and return: as ftrace_set_filter().
+ * Context: process context, sleeps.
+ *
+ * Return: as ftrace_set_filter().
  */
 int ftrace_set_notrace(struct ftrace_ops *ops, unsigned char *buf, int len, int reset)
 {
@@ -399,6 +400,8 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter_ips);
  * @ip: the address
  * @remove: take it out of the filter
  * @reset: drop what was in the filter
+ *
+ * Return: as ftrace_set_filter_ips().
  */
 int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip, int remove,
 			 int reset)

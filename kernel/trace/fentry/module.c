@@ -240,7 +240,7 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 	if (list_empty(&mine))
 		goto out;
 
-	filter = fentry_filter_copy(exclude ? hashes->notrace_hash : hashes->filter_hash);
+	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, exclude));
 	if (!filter)
 		ret = -ENOMEM;
 

@@ -79,6 +79,8 @@ NOKPROBE_SYMBOL(guarded_callback);
 /**
  * fentry_ops_callback - what a trampoline calls for an ops
  * @ops: whose
+ *
+ * Return: the function.
  */
 void *fentry_ops_callback(const struct ftrace_ops *ops)
 {
@@ -104,12 +106,14 @@ ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
  * @ops: initialised
  *
  * Context: under ftrace_lock.
+ *
+ * Return: its filters.
  */
 struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops)
 {
 	return (struct fentry_scope) {
-		.filter		= ops->func_hash->filter_hash,
-		.exclude	= ops->func_hash->notrace_hash,
+		.filter		= fentry_ops_hash(ops, false),
+		.exclude	= fentry_ops_hash(ops, true),
 	};
 }
 
@@ -120,6 +124,8 @@ struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops)
  * @regs: not used
  *
  * Context: any, under RCU or with preemption off.
+ *
+ * Return: 1 if it is, else 0.
  */
 int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs)
 {
@@ -176,7 +182,7 @@ static int check_ipmodify(const struct ftrace_ops *ops, struct ftrace_hash *filt
 
 	list_for_each_entry(pos, &fentry_ops, list) {
 		if (pos != ops && (pos->flags & FTRACE_OPS_FL_IPMODIFY) &&
-		    fentry_filters_overlap(pos->func_hash->filter_hash, filter))
+		    fentry_filters_overlap(fentry_ops_hash(pos, false), filter))
 			return -EBUSY;
 	}
 	return 0;
@@ -192,7 +198,7 @@ static int check_startup(const struct ftrace_ops *ops)
 		return -EBUSY;
 	if ((ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled)
 		return -EBUSY;
-	return check_ipmodify(ops, ops->func_hash->filter_hash);
+	return check_ipmodify(ops, fentry_ops_hash(ops, false));
 }
 
 /**
@@ -372,7 +378,8 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 			  bool exclude)
 {
 	struct ftrace_ops_hash *hashes = ops->func_hash;
-	struct ftrace_hash **slot = exclude ? &hashes->notrace_hash : &hashes->filter_hash;
+	struct ftrace_hash __rcu **slot = exclude ? &hashes->notrace_hash :
+						    &hashes->filter_hash;
 	struct fentry_scope old = fentry_ops_scope(ops), new = old;
 	int ret = 0;
 
@@ -396,9 +403,8 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 		return ret;
 	}
 
-	filter = fentry_filter(*slot);
 	rcu_assign_pointer(*slot, exclude ? new.exclude : new.filter);
-	fentry_filter_free(filter);
+	fentry_filter_free(fentry_filter(exclude ? old.exclude : old.filter));
 	return 0;
 }
 
@@ -408,14 +414,15 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
  */
 void ftrace_free_filter(struct ftrace_ops *ops)
 {
+	struct ftrace_ops_hash *hashes;
+
 	fentry_ops_init(ops);
 	if (WARN_ON((ops->flags & FTRACE_OPS_FL_ENABLED) && !fentry_dead))
 		return;
 
-	fentry_filter_free(fentry_filter(ops->func_hash->filter_hash));
-	fentry_filter_free(fentry_filter(ops->func_hash->notrace_hash));
-	ops->func_hash->filter_hash = NULL;
-	ops->func_hash->notrace_hash = NULL;
+	hashes = ops->func_hash;
+	fentry_filter_free(fentry_filter(rcu_replace_pointer(hashes->filter_hash, NULL, true)));
+	fentry_filter_free(fentry_filter(rcu_replace_pointer(hashes->notrace_hash, NULL, true)));
 }
 EXPORT_SYMBOL_GPL(ftrace_free_filter);
 
@@ -482,6 +489,8 @@ void ftrace_kill(void)
 
 /**
  * ftrace_is_dead - has ftrace_kill() been called?
+ *
+ * Return: 1 if so, else 0.
  */
 int ftrace_is_dead(void)
 {

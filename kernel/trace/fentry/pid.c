@@ -17,6 +17,8 @@
 /**
  * ftrace_pids_enabled - does an ops look at pids?
  * @ops: any
+ *
+ * Return: true if it does.
  */
 bool ftrace_pids_enabled(struct ftrace_ops *ops)
 {
@@ -49,10 +51,9 @@ void fentry_pid_func(unsigned long ip, unsigned long parent_ip,
 }
 
 /* The pid list of an instance that a file is about */
-static struct trace_pid_list **list_slot(struct trace_array *tr, int type)
+static struct trace_pid_list __rcu **list_slot(struct trace_array *tr, int type)
 {
-	return (struct trace_pid_list **)(type == TRACE_PIDS ? &tr->function_pids :
-							       &tr->function_no_pids);
+	return type == TRACE_PIDS ? &tr->function_pids : &tr->function_no_pids;
 }
 
 static struct trace_pid_list *list_of(struct trace_array *tr, int type)

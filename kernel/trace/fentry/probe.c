@@ -119,7 +119,7 @@ static void action_free(struct ftrace_func_probe *probe, const struct fentry_fil
 
 static int probe_attach(struct ftrace_func_probe *probe, struct fentry_filter *added)
 {
-	struct fentry_filter *now = fentry_filter(probe->ops.func_hash->filter_hash), *all;
+	struct fentry_filter *now = fentry_filter(fentry_ops_hash(&probe->ops, false)), *all;
 	int ret;
 
 	all = now ? fentry_filter_join(now, added) : fentry_filter_copy(&added->hash);
@@ -176,7 +176,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 	if (ret < 0)
 		goto out_unlock;
 
-	had = fentry_filter(probe->ops.func_hash->filter_hash);
+	had = fentry_filter(fentry_ops_hash(&probe->ops, false));
 	if (had) {
 		struct fentry_filter *rest = fentry_filter_cut(added, had);
 
@@ -216,7 +216,7 @@ static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_fil
 {
 	struct fentry_filter *rest;
 
-	rest = fentry_filter_cut(fentry_filter(probe->ops.func_hash->filter_hash), gone);
+	rest = fentry_filter_cut(fentry_filter(fentry_ops_hash(&probe->ops, false)), gone);
 	if (!rest)
 		return -ENOMEM;
 	if (rest->hash.count)
@@ -253,7 +253,7 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 		return -ENODEV;
 
 	mutex_lock(&probe->ops.func_hash->regex_lock);
-	now = fentry_filter(probe->ops.func_hash->filter_hash);
+	now = fentry_filter(fentry_ops_hash(&probe->ops, false));
 	if (!now)
 		goto out;
 
@@ -327,7 +327,7 @@ struct ftrace_func_probe *fentry_probe_nth(struct trace_array *tr, loff_t n,
 	struct ftrace_func_probe *probe;
 
 	list_for_each_entry(probe, &tr->func_probes, list) {
-		struct fentry_filter *filter = fentry_filter(probe->ops.func_hash->filter_hash);
+		struct fentry_filter *filter = fentry_filter(fentry_ops_hash(&probe->ops, false));
 
 		if (!filter)
 			continue;
@@ -347,6 +347,8 @@ struct ftrace_func_probe *fentry_probe_nth(struct trace_array *tr, loff_t n,
  * @ip: the function's site
  *
  * Context: under ftrace_lock.
+ *
+ * Return: 0.
  */
 int fentry_probe_show(struct seq_file *m, struct ftrace_func_probe *probe,
 		      unsigned long ip)

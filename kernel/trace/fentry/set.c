@@ -49,6 +49,8 @@ static struct ftrace_ops absent_ops = {
  * fentry_set_has - is an ops in a set?
  * @set: any set
  * @ops: any ops
+ *
+ * Return: true if so.
  */
 bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops)
 {

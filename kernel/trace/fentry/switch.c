@@ -272,8 +272,10 @@ int fentry_switch(struct ftrace_ops *ops, bool sharers, const struct fentry_scop
  * @ops: on fentry_ops, not attached to any site of @table; or NULL
  * @new: where it is wanted; or NULL: everything goes from all sites
  *
- * Context and return: as fentry_switch(). Without @ops there is no way to fail
- * but by text that is not what it should be.
+ * Context: process context, sleeps, under ftrace_lock.
+ *
+ * Return: as fentry_switch(). Without @ops there is no way to fail but by text
+ * that is not what it should be.
  */
 int fentry_switch_table(struct text_site_table *table, struct ftrace_ops *ops,
 			const struct fentry_scope *new)
@@ -287,7 +289,9 @@ int fentry_switch_table(struct text_site_table *table, struct ftrace_ops *ops,
 /**
  * fentry_switch_all_off - make every site a NOP
  *
- * Context and return: as fentry_switch().
+ * Context: process context, sleeps, under ftrace_lock.
+ *
+ * Return: 0, or -EINVAL as fentry_switch().
  */
 int fentry_switch_all_off(void)
 {
