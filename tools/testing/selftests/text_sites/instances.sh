@@ -47,7 +47,7 @@ an_instance_goes_while_tracing()
 {
 	local i
 	load &
-	for i in $(seq 10); do
+	for i in $(seq 5); do
 		mkdir instances/a
 		echo 'vfs_*' > instances/a/set_ftrace_filter
 		echo function > instances/a/current_tracer

@@ -34,11 +34,16 @@ sites_come_as_NOPs_and_go()
 loaded_while_everything_is_traced()
 {
 	need_module
+	modprobe $MOD; rmmod $MOD	# what it needs is loaded and cached now
+	echo 8192 > buffer_size_kb
 	echo function > current_tracer
+	echo > trace
 	modprobe $MOD
-	equal "enabled" "$(of_module enabled_functions)" "$(of_module available_filter_functions)"
 	echo 0 > tracing_on
-	grep -q ': dummy_init_module .*<-do_one_initcall' trace || fail "init was not traced"
+	equal "enabled" "$(of_module enabled_functions)" "$(of_module available_filter_functions)"
+	grep -q ': dummy_init_module .*<-do_one_initcall' trace ||
+		fail "init was not traced: $(grep -c . trace) lines, $(grep '<-do_one_initcall' trace)"
+	echo 1408 > buffer_size_kb
 	rmmod $MOD
 }
 
@@ -114,7 +119,7 @@ a_file_held_open_while_the_module_goes()
 many_modules_one_after_the_other()
 {
 	need_module
-	local all="$MOD ftrace-ops trace-printk kprobe_example" i m
+	local all="$MOD trace-events-sample" i m
 	for i in 1 2 3; do
 		for m in $all; do modprobe $m 2> /dev/null || :; done
 		equal "text" "$(site_text)" "nop $(nr_available)"
@@ -144,7 +149,7 @@ coming_and_going_while_tracing()
 	local i
 	load &
 	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
-	for i in $(seq 40); do
+	for i in $(seq 15); do
 		modprobe $MOD
 		rmmod $MOD
 	done

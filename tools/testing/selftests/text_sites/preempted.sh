@@ -37,7 +37,7 @@ preempted_while_tracers_come_and_go()
 	victim & victim &
 	bully &
 	mkdir instances/a
-	for i in $(seq 60); do
+	for i in $(seq 20); do
 		echo function > current_tracer
 		echo function > instances/a/current_tracer
 		echo nop > current_tracer
