@@ -177,4 +177,5 @@ static struct kunit_suite table_suite = {
 	.name		= "text_site_table",
 	.test_cases	= table_cases,
 };
+
 kunit_test_suite(table_suite);

@@ -83,4 +83,5 @@ static struct kunit_suite nop_suite = {
 	.name		= "text_site_nop",
 	.test_cases	= nop_cases,
 };
+
 kunit_test_suite(nop_suite);

@@ -23,6 +23,24 @@ the_boot_message_says_so()
 		"${BASH_REMATCH[2]} 1"
 }
 
+the_NOP_is_the_one_asked_for()
+{
+	local asked used
+	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
+	[ -n "$asked" ] || skip "no text_nop= on the command line"
+	used=$(dmesg | sed -n 's/.*text_site: .*sites, nop \([^ ]*\) .*/\1/p')
+	case $asked in
+	nopl | prefix | jmp0 | jmp3 | lea)
+		equal "NOP" "$used" "$asked" ;;
+	*)
+		dmesg | grep -q "text_site: text_nop=$asked is not known" || fail "no warning"
+		case $used in
+		nopl | prefix) ;;
+		*) fail "$used is used" ;;
+		esac ;;
+	esac
+}
+
 every_site_is_a_call_while_all_are_traced()
 {
 	local all; all=$(nr_available)
@@ -68,5 +86,6 @@ text_is_never_writable_and_executable()
 }
 
 run_tests every_site_is_a_NOP_after_boot the_boot_message_says_so \
+	the_NOP_is_the_one_asked_for \
 	every_site_is_a_call_while_all_are_traced only_the_filtered_site_is_a_call \
 	addresses_agree_with_kallsyms text_is_never_writable_and_executable

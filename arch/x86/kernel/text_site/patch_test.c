@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of the conversion of sites, on data that looks like text */
+#include <kunit/test.h>
+
+#include <linux/mm.h>
+#include <linux/text_site.h>
+
+#include <asm/ftrace.h>
+#include <asm/text-patching.h>
+
+#include "text_site.h"
+
+#define NR_SITES	4
+
+/* Within reach of __fentry__, as all of the kernel's data is */
+static u8 text[2 * PAGE_SIZE] __aligned(PAGE_SIZE);
+static struct text_site sites[NR_SITES];
+
+static void *address_of_fentry(void)
+{
+	void *func = __fentry__;
+
+	OPTIMIZER_HIDE_VAR(func);
+	return func;
+}
+
+/* A call of __fentry__ at each of some offsets, and other bytes everywhere else */
+static void text_init(struct text_site_table *table, const unsigned int *offsets)
+{
+	int i;
+
+	memset(text, 0x55, sizeof(text));
+	for (i = 0; i < NR_SITES; i++) {
+		u8 *at = text + offsets[i];
+
+		__text_gen_insn(at, CALL_INSN_OPCODE, at, address_of_fentry(), CALL_INSN_SIZE);
+		sites[i].offset = (unsigned long)at - (unsigned long)&sites[i].offset;
+		sites[i].state = 0;
+	}
+	*table = (struct text_site_table) { .sites = sites, .nr = NR_SITES };
+}
+
+static void expect_nop(struct kunit *test, unsigned int offset)
+{
+	KUNIT_EXPECT_EQ(test, memcmp(text + offset, site_nop->bytes, TEXT_SITE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, text[offset - 1], 0x55);
+	KUNIT_EXPECT_EQ(test, text[offset + TEXT_SITE_SIZE], 0x55);
+}
+
+static void test_convert(struct kunit *test)
+{
+	/* In a page, at its very end, and from one page into the next */
+	static const unsigned int offsets[NR_SITES] = {
+		16, 32, PAGE_SIZE - 12, PAGE_SIZE - 3,
+	};
+	struct text_site_report report;
+	struct text_site_table table;
+	int i;
+
+	text_init(&table, offsets);
+	report = arch_text_site_convert(&table);
+	KUNIT_EXPECT_EQ(test, report.converted, NR_SITES);
+	KUNIT_EXPECT_EQ(test, report.left, 0);
+	for (i = 0; i < NR_SITES; i++) {
+		expect_nop(test, offsets[i]);
+		KUNIT_EXPECT_EQ(test, sites[i].state, 0);
+		KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[i], 0), 0);
+	}
+}
+
+static void test_what_is_no_call_is_left_alone(struct kunit *test)
+{
+	static const unsigned int offsets[NR_SITES] = { 16, 32, 48, 64 };
+	struct text_site_report report;
+	struct text_site_table table;
+	u8 before[3];
+
+	text_init(&table, offsets);
+	text[32] = JMP32_INSN_OPCODE;			/* a jump there */
+	text[49]++;					/* a call of something else */
+	memcpy(before, text + 32, sizeof(before));
+
+	report = arch_text_site_convert(&table);
+	KUNIT_EXPECT_EQ(test, report.converted, 2);
+	KUNIT_EXPECT_EQ(test, report.left, 2);
+	expect_nop(test, 16);
+	expect_nop(test, 64);
+	KUNIT_EXPECT_EQ(test, memcmp(text + 32, before, sizeof(before)), 0);
+	KUNIT_EXPECT_EQ(test, text[48], CALL_INSN_OPCODE);
+	KUNIT_EXPECT_EQ(test, sites[0].state, 0);
+	KUNIT_EXPECT_EQ(test, sites[1].state, TEXT_SITE_DEAD);
+	KUNIT_EXPECT_EQ(test, sites[2].state, TEXT_SITE_DEAD);
+	KUNIT_EXPECT_EQ(test, sites[3].state, 0);
+}
+
+static void test_verify(struct kunit *test)
+{
+	static const unsigned int offsets[NR_SITES] = { 16, 32, 48, 64 };
+	unsigned long fentry = (unsigned long)address_of_fentry();
+	struct text_site_table table;
+
+	text_init(&table, offsets);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], fentry), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], fentry + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], 0), -EINVAL);
+}
+
+static struct kunit_case patch_cases[] = {
+	KUNIT_CASE(test_convert),
+	KUNIT_CASE(test_what_is_no_call_is_left_alone),
+	KUNIT_CASE(test_verify),
+	{}
+};
+
+static struct kunit_suite patch_suite = {
+	.name		= "text_site_patch",
+	.test_cases	= patch_cases,
+};
+
+kunit_test_suite(patch_suite);
