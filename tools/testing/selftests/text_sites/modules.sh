@@ -149,7 +149,7 @@ coming_and_going_while_tracing()
 	local i
 	load &
 	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
-	for i in $(seq 15); do
+	for i in $(seq 10); do
 		modprobe $MOD
 		rmmod $MOD
 	done

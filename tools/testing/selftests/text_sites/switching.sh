@@ -20,7 +20,7 @@ one_function_on_and_off_under_load()
 	local i
 	load &
 	echo vfs_read > set_ftrace_filter
-	for i in $(seq 100); do
+	for i in $(seq 50); do
 		echo function > current_tracer
 		equal "enabled" "$(cut -d' ' -f1 enabled_functions)" "vfs_read"
 		echo nop > current_tracer
@@ -34,7 +34,7 @@ filters_changing_under_load()
 	local i
 	load &
 	echo function > current_tracer
-	for i in $(seq 10); do
+	for i in $(seq 5); do
 		echo 'vfs_*' > set_ftrace_filter
 		echo '*lock*' > set_ftrace_notrace
 		: > set_ftrace_filter
