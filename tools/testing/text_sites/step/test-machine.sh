@@ -52,7 +52,8 @@ main()
 			running=()
 			test_in "$name" "$accel" "$smp" "$time" "$append" "$tests" ;;
 		esac
-	done <"${TS_MACHINES:-$HARNESS/machines.tab}"
+		# all of it at once: it may be edited while machines run
+	done < <(cat "${TS_MACHINES:-$HARNESS/machines.tab}")
 	wait_for "${running[@]}"
 }
 
