@@ -25,6 +25,7 @@ programs()
 	local word
 	sed 's/#.*//' "$here/programs" | xargs -n1 | while read -r word; do
 		case $word in
+		all:*) dpkg -L "${word#all:}" | grep -v '^/usr/share/' | files ;;
 		pkg:*) dpkg -L "${word#pkg:}" | grep -E '^(/usr)?/(s?bin|libexec)/' | files ;;
 		*) command -v "$word" || { echo "no program $word" >&2; return 1; } ;;
 		esac
