@@ -118,7 +118,13 @@ void *fentry_ops_callback(const struct ftrace_ops *ops);
 struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops);
 int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 			  bool exclude);
+int fentry_ops_set_filters(struct ftrace_ops *ops, struct fentry_filter *filter,
+			   struct fentry_filter *exclude);
 void fentry_pids_changed(void);
+
+/* subops.c */
+int fentry_subops_filters(const struct ftrace_ops_hash *hashes,
+			  const struct fentry_scope *scope);
 
 /* filter.c */
 struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr);
@@ -171,6 +177,21 @@ int fentry_mod_request(struct trace_array *tr, const char *func,
 /* lookup.c */
 void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone);
 void fentry_drop_symbols(struct module *mod);
+
+/* graph.c, profile.c: nothing to do where they are configured out */
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+void fentry_graph_files(struct dentry *dir);
+void fentry_graph_early_filters(void);
+#else
+static inline void fentry_graph_files(struct dentry *dir) { }
+static inline void fentry_graph_early_filters(void) { }
+#endif
+
+#ifdef CONFIG_FUNCTION_PROFILER
+void fentry_profile_files(struct dentry *dir);
+#else
+static inline void fentry_profile_files(struct dentry *dir) { }
+#endif
 
 /* pid.c */
 void fentry_pid_func(unsigned long ip, unsigned long parent_ip,

@@ -638,4 +638,6 @@ void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *
 				  files[i].fops);
 
 	ftrace_create_filter_files(NULL, d_tracer);
+	fentry_graph_files(d_tracer);
+	fentry_profile_files(d_tracer);
 }

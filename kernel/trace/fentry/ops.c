@@ -362,6 +362,71 @@ static int switch_sharers(const struct ftrace_ops_hash *hashes,
 	return 0;
 }
 
+static int check_scope(const struct ftrace_ops *ops, const struct fentry_scope *new)
+{
+	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !ftrace_hash_empty(new->exclude))
+		return -EINVAL;
+
+	return ops->flags & FTRACE_OPS_FL_ENABLED ? check_ipmodify(ops, new->filter) : 0;
+}
+
+/* Attach all who have an ops' filters, and who stand for such, as is to be. */
+static int switch_scope(const struct ftrace_ops_hash *hashes, const struct fentry_scope *old,
+			const struct fentry_scope *new)
+{
+	int ret;
+
+	ret = fentry_subops_filters(hashes, new);
+	if (ret || !fentry_sites_enabled)
+		return ret;
+
+	ret = switch_sharers(hashes, old, new);
+	/* A manager that is attached too widely calls nobody who is not wanted. */
+	if (ret && fentry_subops_filters(hashes, old))
+		pr_warn("fentry: no memory, an ops with subops stays at sites it need not be at\n");
+	return ret;
+}
+
+static struct ftrace_hash *canonical(struct fentry_filter *filter)
+{
+	if (!filter || !ftrace_hash_empty(&filter->hash))
+		return filter ? &filter->hash : NULL;
+
+	kvfree(filter);
+	return NULL;
+}
+
+static void filter_replace(struct ftrace_hash __rcu **slot, struct ftrace_hash *old,
+			   struct ftrace_hash *new)
+{
+	if (old == new)
+		return;
+	rcu_assign_pointer(*slot, new);
+	fentry_filter_free(fentry_filter(old));
+}
+
+static int set_scope(struct ftrace_ops *ops, const struct fentry_scope *new)
+{
+	const struct fentry_scope old = fentry_ops_scope(ops);
+	struct ftrace_ops_hash *hashes = ops->func_hash;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	ret = check_scope(ops, new) ?: switch_scope(hashes, &old, new);
+	if (ret) {
+		if (new->filter != old.filter)
+			fentry_filter_free(fentry_filter(new->filter));
+		if (new->exclude != old.exclude)
+			fentry_filter_free(fentry_filter(new->exclude));
+		return ret;
+	}
+
+	filter_replace(&hashes->filter_hash, old.filter, new->filter);
+	filter_replace(&hashes->notrace_hash, old.exclude, new->exclude);
+	return 0;
+}
+
 /**
  * fentry_ops_set_filter - change what an ops traces
  * @ops: initialised, registered or not
@@ -377,35 +442,30 @@ static int switch_sharers(const struct ftrace_ops_hash *hashes,
 int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 			  bool exclude)
 {
-	struct ftrace_ops_hash *hashes = ops->func_hash;
-	struct ftrace_hash __rcu **slot = exclude ? &hashes->notrace_hash :
-						    &hashes->filter_hash;
-	struct fentry_scope old = fentry_ops_scope(ops), new = old;
-	int ret = 0;
+	struct fentry_scope new = fentry_ops_scope(ops);
 
-	lockdep_assert_held(&ftrace_lock);
+	*(exclude ? &new.exclude : &new.filter) = canonical(filter);
+	return set_scope(ops, &new);
+}
 
-	if (filter && ftrace_hash_empty(&filter->hash)) {
-		fentry_filter_free(filter);
-		filter = NULL;
-	}
+/**
+ * fentry_ops_set_filters - change both filters of an ops at once
+ * @ops: initialised, registered or not
+ * @filter: what to trace, the function takes it over. NULL: everything.
+ * @exclude: but not this, the function takes it over. NULL: nothing.
+ *
+ * Context: process context, sleeps, under ftrace_lock.
+ *
+ * Return: as fentry_ops_set_filter().
+ */
+int fentry_ops_set_filters(struct ftrace_ops *ops, struct fentry_filter *filter,
+			   struct fentry_filter *exclude)
+{
+	const struct fentry_scope new = {
+		.filter = canonical(filter), .exclude = canonical(exclude),
+	};
 
-	*(exclude ? &new.exclude : &new.filter) = filter ? &filter->hash : NULL;
-
-	if (exclude && (ops->flags & FTRACE_OPS_FL_IPMODIFY))
-		ret = -EINVAL;
-	else if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		ret = check_ipmodify(ops, new.filter);
-	if (!ret && fentry_sites_enabled)
-		ret = switch_sharers(hashes, &old, &new);
-	if (ret) {
-		fentry_filter_free(filter);
-		return ret;
-	}
-
-	rcu_assign_pointer(*slot, exclude ? new.exclude : new.filter);
-	fentry_filter_free(fentry_filter(exclude ? old.exclude : old.filter));
-	return 0;
+	return set_scope(ops, &new);
 }
 
 /**
