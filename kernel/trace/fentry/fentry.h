@@ -18,7 +18,21 @@
 #define FENTRY_TOUCHED	BIT(16)		/* some ops was attached */
 #define FENTRY_MODIFIED	BIT(17)		/* one that may change where it returns */
 
+/* What only one ops at a site can do: tell where it goes on, or what it calls */
+#define FENTRY_EXCLUSIVE	(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)
+
 extern struct text_site_kind fentry_sites;
+
+static inline struct text_site_table *fentry_table(struct text_site_table *table)
+{
+	while (table && table->kind != &fentry_sites)
+		table = READ_ONCE(table->next);
+	return table;
+}
+
+#define for_each_fentry_table(table)					\
+	for (table = fentry_table(READ_ONCE(text_site_tables)); table;	\
+	     table = fentry_table(READ_ONCE((table)->next)))
 
 /* Something is wrong for good: nothing is switched any more. */
 extern bool fentry_dead;
@@ -53,7 +67,8 @@ struct fentry_scope {
  * @id: its target id
  * @nr_sites: how many sites hold it
  * @flags: the FTRACE_OPS_FL_* of all its ops together
- * @tramp: what calls them; not there if @tramp.nr is 0
+ * @direct: what sites call directly for one of its ops, 0: there is no such ops
+ * @tramp: what calls the others; not there if @tramp.nr is 0
  * @hash: all sets in use, by their ops
  * @retired: sets that no site holds any more
  * @rcu: for freeing
@@ -69,6 +84,7 @@ struct ops_set {
 	u32			id;
 	unsigned int		nr_sites;
 	unsigned long		flags;
+	unsigned long		direct;
 	struct text_trampoline	tramp;
 	struct hlist_node	hash;
 	struct list_head	retired;
@@ -94,7 +110,6 @@ void fentry_set_put_unused(struct ops_set *set);
 void fentry_sets_retarget(struct ftrace_ops *ops);
 void fentry_sets_remove(struct ftrace_ops *ops);
 void fentry_sets_sync(void);
-struct ops_set *fentry_set_by_trampoline(unsigned long addr);
 struct ops_set *fentry_set_nth(unsigned int n);
 
 static inline struct ops_set *fentry_site_set(const struct text_site *site)
@@ -116,11 +131,24 @@ extern struct list_head fentry_ops;
 void fentry_ops_init(struct ftrace_ops *ops);
 void *fentry_ops_callback(const struct ftrace_ops *ops);
 struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops);
+int fentry_ops_check_exclusive(struct ftrace_ops *ops, struct ftrace_hash *filter);
+int fentry_ops_register(struct ftrace_ops *ops);
+int fentry_ops_unregister(struct ftrace_ops *ops);
 int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 			  bool exclude);
 int fentry_ops_set_filters(struct ftrace_ops *ops, struct fentry_filter *filter,
 			   struct fentry_filter *exclude);
 void fentry_pids_changed(void);
+
+/* What needs a place in a trampoline: not direct calls, not mere placeholders */
+static inline bool fentry_ops_is_called(const struct ftrace_ops *ops)
+{
+	return !(ops->flags & (FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_DIRECT));
+}
+
+/* direct.c */
+int fentry_ipmodify_register(struct ftrace_ops *ops);
+int fentry_ipmodify_unregister(struct ftrace_ops *ops);
 
 /* subops.c */
 int fentry_subops_filters(const struct ftrace_ops_hash *hashes,
@@ -168,6 +196,11 @@ int fentry_probe_show(struct seq_file *m, struct ftrace_func_probe *probe,
 		      unsigned long ip);
 
 /* module.c */
+static inline struct list_head *fentry_mod_requests(struct trace_array *tr, bool exclude)
+{
+	return exclude ? &tr->mod_notrace : &tr->mod_trace;
+}
+
 int fentry_add_table(struct text_site_table *table, struct text_site *sites,
 		     unsigned int nr, struct text_site_report *report);
 void fentry_mod_requests_clear(struct list_head *requests);

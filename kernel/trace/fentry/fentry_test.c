@@ -134,16 +134,16 @@ static void test_sets_are_interned(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, b->ops[0], &fake_ops[1]);
 	KUNIT_EXPECT_PTR_EQ(test, fentry_set_del(b, &fake_ops[1]), fentry_no_ops);
 
-	/* Each is a target of its own, found by its trampoline */
+	/* Each is a target of its own */
 	KUNIT_EXPECT_NE(test, ab->id, abc->id);
 	KUNIT_EXPECT_PTR_EQ(test, text_target(&fentry_sites, ab->id)->owner, ab);
 	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, ab->id)->addr, ab->tramp.addr);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_set_by_trampoline(ab->tramp.addr), ab);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_set_by_trampoline(ab->tramp.addr + ab->tramp.size - 1),
-			    ab);
-	KUNIT_EXPECT_PTR_NE(test, fentry_set_by_trampoline(ab->tramp.addr + ab->tramp.size),
-			    ab);
-	KUNIT_EXPECT_NULL(test, fentry_set_by_trampoline((unsigned long)fake_callback));
+	KUNIT_EXPECT_PTR_EQ(test, text_trampoline_find(ab->tramp.addr), &ab->tramp);
+	KUNIT_EXPECT_PTR_EQ(test, text_trampoline_find(ab->tramp.addr + ab->tramp.size - 1),
+			    &ab->tramp);
+	KUNIT_EXPECT_PTR_NE(test, text_trampoline_find(ab->tramp.addr + ab->tramp.size),
+			    &ab->tramp);
+	KUNIT_EXPECT_NULL(test, text_trampoline_find((unsigned long)fake_callback));
 
 	/* The latest registered comes first */
 	KUNIT_EXPECT_PTR_EQ(test, abc->ops[0], &fake_ops[2]);
@@ -340,6 +340,7 @@ static void test_shared_filter(struct kunit *test)
 	attach(test, &seen[0]);
 	seen[1].ops.func = see;
 	seen[1].ops.func_hash = ops->func_hash;
+	INIT_LIST_HEAD(&seen[1].ops.subop_list);
 	seen[1].ops.flags = FTRACE_OPS_FL_INITIALIZED;
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&seen[1].ops), 0);
 	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);

@@ -4,6 +4,7 @@
 #define _FENTRY_TEST_H
 
 long fentry_test_callee(long a, long b, long c, long d, long e, long f);
+long fentry_test_other(long a, long b, long c, long d, long e, long f);
 long fentry_test_caller(void);
 
 #endif /* _FENTRY_TEST_H */

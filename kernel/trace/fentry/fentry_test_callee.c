@@ -9,6 +9,12 @@ noinline long fentry_test_callee(long a, long b, long c, long d, long e, long f)
 	return a + 10 * (b + 10 * (c + 10 * (d + 10 * (e + 10 * f))));
 }
 
+/* To be got to by changing where fentry_test_callee() goes on */
+noinline notrace long fentry_test_other(long a, long b, long c, long d, long e, long f)
+{
+	return f + a + 10 * (b + 10 * (c + 10 * (d + 10 * (e + 10 * f))));
+}
+
 noinline long fentry_test_caller(void)
 {
 	long ret = fentry_test_callee(1, 2, 3, 4, 5, 6);

@@ -74,9 +74,7 @@ static bool find_site(struct fentry_file *file, loff_t *pos)
 	struct text_site_table *table;
 	loff_t first = 0;
 
-	for_each_text_site_table(table) {
-		if (table->kind != &fentry_sites)
-			continue;
+	for_each_fentry_table(table) {
 		for (; *pos < first + table->nr; ++*pos) {
 			file->site = &table->sites[*pos - first];
 			if (table->ready && site_shown(file, file->site))
@@ -132,8 +130,7 @@ static bool find_request(struct fentry_file *file, loff_t *pos)
 	if (!(file->flags & IS_FILTER) || !file->tr)
 		return false;
 
-	requests = file->flags & FTRACE_ITER_NOTRACE ? &file->tr->mod_notrace :
-						       &file->tr->mod_trace;
+	requests = fentry_mod_requests(file->tr, file->flags & FTRACE_ITER_NOTRACE);
 	list_for_each_entry(request, requests, list) {
 		if (!*pos) {
 			file->request = request;
@@ -218,17 +215,20 @@ static void show_attached(struct seq_file *m, const struct text_site *site)
 	seq_printf(m, " (%u)%s%s%s%s%s", set->nr,
 		   set->flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
 		   set->flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
-		   "  ", "  ",
+		   set->direct ? " D" : "  ",
+		   "  ",
 		   site->state & FENTRY_MODIFIED ? " M " : "   ");
 
 	for (i = 0; i < set->nr; i++) {
 		struct ftrace_ops *ops = set->ops[i];
 
-		if (!(ops->flags & FTRACE_OPS_FL_STUB))
+		if (fentry_ops_is_called(ops))
 			seq_printf(m, "\ttramp: %pS (%pS) ->%pS",
 				   (void *)set->tramp.addr, ops->func,
 				   fentry_ops_callback(ops));
 	}
+	if (set->direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)set->direct);
 }
 
 static void show_site(struct seq_file *m, const struct fentry_file *file)
@@ -284,7 +284,6 @@ static int open_sites(struct file *filp, unsigned int flags)
 
 	mutex_init(&file->write_lock);
 	file->flags = flags;
-	file->ops = &global_ops;
 	return 0;
 }
 
@@ -350,8 +349,7 @@ static int file_get_filter(struct fentry_file *file, bool truncate)
 	file->filter = fentry_filter_copy(truncate ? NULL :
 					  fentry_ops_hash(file->ops, exclude));
 	if (file->filter && truncate && file->tr)
-		fentry_mod_requests_clear(exclude ? &file->tr->mod_notrace :
-						    &file->tr->mod_trace);
+		fentry_mod_requests_clear(fentry_mod_requests(file->tr, exclude));
 	mutex_unlock(&hashes->regex_lock);
 
 	return file->filter ? 0 : -ENOMEM;

@@ -162,6 +162,33 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return found ? container_of(found, struct ftrace_func_entry, ip) : NULL;
 }
 
+static bool overlap(const struct fentry_filter *a, const struct fentry_filter *b)
+{
+	unsigned long i = 0, j = 0;
+
+	while (i < a->hash.count && j < b->hash.count) {
+		if (a->ip[i] == b->ip[j])
+			return true;
+		if (a->ip[i] < b->ip[j])
+			i++;
+		else
+			j++;
+	}
+	return false;
+}
+
+/**
+ * fentry_filters_overlap - is some site in both of two filters?
+ * @a: one, NULL: empty
+ * @b: another, NULL: empty
+ *
+ * Return: true if so.
+ */
+bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
+{
+	return a && b && overlap(fentry_filter(a), fentry_filter(b));
+}
+
 /*
  * A filter that had entries must not become empty by their text being freed: that
  * would mean everything. It keeps a zero.
@@ -181,7 +208,7 @@ static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_fil
 	struct fentry_filter *old, *rest;
 
 	old = fentry_filter(rcu_dereference_protected(*slot, lockdep_is_held(&ftrace_lock)));
-	if (!old)
+	if (!old || !overlap(old, gone))
 		return;
 
 	rest = filter_forget(old, gone);
@@ -194,7 +221,8 @@ static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_fil
 }
 
 /**
- * fentry_filters_forget - take freed text out of the filters of all instances
+ * fentry_filters_forget - take freed text out of the filters of all instances, and
+ *	out of those made of them
  * @gone: sites that were in it
  *
  * Other text may get to be there, and is not what the user has asked for.
@@ -203,6 +231,7 @@ static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_fil
  */
 void fentry_filters_forget(const struct fentry_filter *gone)
 {
+	struct ftrace_ops *ops;
 	struct trace_array *tr;
 
 	mutex_lock(&trace_types_lock);
@@ -219,23 +248,14 @@ void fentry_filters_forget(const struct fentry_filter *gone)
 		mutex_unlock(&hashes->regex_lock);
 	}
 	mutex_unlock(&trace_types_lock);
-}
 
-/**
- * fentry_filters_overlap - is some site in both of two filters?
- * @a: one
- * @b: another
- *
- * Return: true if so.
- */
-bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
-{
-	struct fentry_filter *entries = fentry_filter(a);
-	unsigned long i;
-
-	for (i = 0; entries && i < a->count; i++) {
-		if (ftrace_lookup_ip(b, entries->ip[i]))
-			return true;
+	/* And those that were made of them: only under ftrace_lock, too. */
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(ops, &fentry_ops, list) {
+		if (list_empty(&ops->subop_list))
+			continue;
+		hash_forget(&ops->func_hash->filter_hash, gone);
+		hash_forget(&ops->func_hash->notrace_hash, gone);
 	}
-	return false;
 }
+

@@ -108,9 +108,7 @@ static int match_names(struct matches *matches, const struct pattern *func,
 	char *modname;
 	int ret;
 
-	for_each_text_site_table(table) {
-		if (table->kind != &fentry_sites)
-			continue;
+	for_each_fentry_table(table) {
 		for_each_text_site(site, table) {
 			unsigned long ip = text_site_addr(site);
 
@@ -141,9 +139,7 @@ static int match_index(struct matches *matches, const struct pattern *func)
 	if (kstrtoul(func->text, 0, &index) || !index)
 		return 0;
 
-	for_each_text_site_table(table) {
-		if (table->kind != &fentry_sites)
-			continue;
+	for_each_fentry_table(table) {
 		for_each_text_site(site, table) {
 			if (table->ready && !(site->state & TEXT_SITE_DEAD) && !--index)
 				return matches_add(matches, text_site_addr(site));

@@ -205,7 +205,7 @@ static int request_remove(struct list_head *requests, const char *func,
 int fentry_mod_request(struct trace_array *tr, const char *func, const char *module,
 		       bool exclude)
 {
-	struct list_head *requests = exclude ? &tr->mod_notrace : &tr->mod_trace;
+	struct list_head *requests = fentry_mod_requests(tr, exclude);
 	int ret;
 
 	mutex_lock(&ftrace_lock);
@@ -222,7 +222,7 @@ int fentry_mod_request(struct trace_array *tr, const char *func, const char *mod
 /* Put what waits for a module into the instance's filter. */
 static void requests_run(struct trace_array *tr, const char *modname, bool exclude)
 {
-	struct list_head *requests = exclude ? &tr->mod_notrace : &tr->mod_trace;
+	struct list_head *requests = fentry_mod_requests(tr, exclude);
 	struct ftrace_ops_hash *hashes = tr->ops->func_hash;
 	struct ftrace_mod_load *request, *next;
 	struct fentry_filter *filter;

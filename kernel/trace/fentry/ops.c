@@ -167,28 +167,50 @@ void fentry_pids_changed(void)
 	fgraph_update_pid_func();
 }
 
-/*
- * Changing where a function goes on is for functions one has named, and for one
- * ops alone.
+/**
+ * fentry_ops_check_exclusive - may an ops do at a filter's sites what one can?
+ * @ops: initialised, registered or not; if it is for direct calls, under its lock
+ * @filter: where
+ *
+ * Changing where a function goes on, or what it calls directly, is for functions
+ * one has named. An ops for direct calls can do with another that does the former,
+ * if its owner says so.
+ *
+ * Context: process context, sleeps, under ftrace_lock.
+ *
+ * Return: 0, -EINVAL if @filter is everything or @ops wants both, -EBUSY if
+ * another ops does it already, or what the owner says.
  */
-static int check_ipmodify(const struct ftrace_ops *ops, struct ftrace_hash *filter)
+int fentry_ops_check_exclusive(struct ftrace_ops *ops, struct ftrace_hash *filter)
 {
+	const unsigned long wants = ops->flags & FENTRY_EXCLUSIVE;
 	struct ftrace_ops *pos;
+	int ret;
 
-	if (!(ops->flags & FTRACE_OPS_FL_IPMODIFY))
+	if (!wants)
 		return 0;
-	if (ftrace_hash_empty(filter))
+	if (ftrace_hash_empty(filter) || wants == FENTRY_EXCLUSIVE)
 		return -EINVAL;
 
 	list_for_each_entry(pos, &fentry_ops, list) {
-		if (pos != ops && (pos->flags & FTRACE_OPS_FL_IPMODIFY) &&
-		    fentry_filters_overlap(fentry_ops_hash(pos, false), filter))
+		if (pos == ops || !(pos->flags & FENTRY_EXCLUSIVE) ||
+		    !fentry_filters_overlap(fentry_ops_hash(pos, false), filter))
+			continue;
+		if (pos->flags & wants)
 			return -EBUSY;
+		/* Of the other order fentry_ipmodify_register() takes care. */
+		if (!(wants & FTRACE_OPS_FL_DIRECT))
+			continue;
+		if (!ops->ops_func)
+			return -EBUSY;
+		ret = ops->ops_func(ops, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
 
-static int check_startup(const struct ftrace_ops *ops)
+static int check_startup(struct ftrace_ops *ops)
 {
 	if (fentry_dead)
 		return -ENODEV;
@@ -198,7 +220,7 @@ static int check_startup(const struct ftrace_ops *ops)
 		return -EBUSY;
 	if ((ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled)
 		return -EBUSY;
-	return check_ipmodify(ops, fentry_ops_hash(ops, false));
+	return fentry_ops_check_exclusive(ops, fentry_ops_hash(ops, false));
 }
 
 /**
@@ -210,7 +232,7 @@ static int check_startup(const struct ftrace_ops *ops)
  *
  * Return: 0, or with nothing changed -ENODEV after ftrace_kill(), -EBUSY if it
  * is registered, or if it is permanent and kernel.ftrace_enabled is 0, -EINVAL
- * if it has been deleted or has IPMODIFY without a filter, or an error of
+ * if it has been deleted, or an error of fentry_ops_check_exclusive() or
  * fentry_switch().
  */
 int ftrace_startup(struct ftrace_ops *ops, int command)
@@ -267,6 +289,13 @@ static int ops_shutdown(struct ftrace_ops *ops)
 		pr_warn("fentry: %pS is called no more, but its sites are not switched (%d)\n",
 			ops->saved_func, ret);
 		fentry_sets_remove(ops);
+		/*
+		 * What is called directly is in no trampoline, but to take it
+		 * off needs no memory. If text is not what it should be, there
+		 * is no help.
+		 */
+		if (WARN_ON(fentry_switch(ops, false, &scope, NULL)))
+			ftrace_kill();
 	}
 
 	list_del(&ops->list);
@@ -302,15 +331,14 @@ int ftrace_shutdown(struct ftrace_ops *ops, int command)
 }
 
 /**
- * register_ftrace_function - have a function called at function entries
- * @ops: the function, flags and filters. The function, and what it calls, must
- *	not be traced itself.
+ * fentry_ops_register - register an ops, whatever direct calls there are
+ * @ops: not registered
  *
  * Context: process context, sleeps.
  *
  * Return: as ftrace_startup().
  */
-int register_ftrace_function(struct ftrace_ops *ops)
+int fentry_ops_register(struct ftrace_ops *ops)
 {
 	int ret;
 
@@ -320,6 +348,43 @@ int register_ftrace_function(struct ftrace_ops *ops)
 	ret = ftrace_startup(ops, 0);
 	mutex_unlock(&ftrace_lock);
 	return ret;
+}
+
+/**
+ * fentry_ops_unregister - the counterpart of fentry_ops_register()
+ * @ops: what was registered
+ *
+ * Context: process context, sleeps for long.
+ *
+ * Return: as ftrace_shutdown().
+ */
+int fentry_ops_unregister(struct ftrace_ops *ops)
+{
+	int ret;
+
+	mutex_lock(&ftrace_lock);
+	ret = ops_shutdown(ops);
+	mutex_unlock(&ftrace_lock);
+
+	if (!ret)
+		ops_wait(ops);
+	return ret;
+}
+
+/**
+ * register_ftrace_function - have a function called at function entries
+ * @ops: the function, flags and filters. The function, and what it calls, must
+ *	not be traced itself.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: as ftrace_startup(); or -EBUSY, or what its owner says, if an ops for
+ * direct calls is at a function where @ops wants to change where it goes on.
+ */
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_IPMODIFY ? fentry_ipmodify_register(ops) :
+						     fentry_ops_register(ops);
 }
 EXPORT_SYMBOL_GPL(register_ftrace_function);
 
@@ -336,15 +401,8 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  */
 int unregister_ftrace_function(struct ftrace_ops *ops)
 {
-	int ret;
-
-	mutex_lock(&ftrace_lock);
-	ret = ops_shutdown(ops);
-	mutex_unlock(&ftrace_lock);
-
-	if (!ret)
-		ops_wait(ops);
-	return ret;
+	return ops->flags & FTRACE_OPS_FL_IPMODIFY ? fentry_ipmodify_unregister(ops) :
+						     fentry_ops_unregister(ops);
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_function);
 
@@ -362,12 +420,13 @@ static int switch_sharers(const struct ftrace_ops_hash *hashes,
 	return 0;
 }
 
-static int check_scope(const struct ftrace_ops *ops, const struct fentry_scope *new)
+static int check_scope(struct ftrace_ops *ops, const struct fentry_scope *new)
 {
 	if ((ops->flags & FTRACE_OPS_FL_IPMODIFY) && !ftrace_hash_empty(new->exclude))
 		return -EINVAL;
 
-	return ops->flags & FTRACE_OPS_FL_ENABLED ? check_ipmodify(ops, new->filter) : 0;
+	return ops->flags & FTRACE_OPS_FL_ENABLED ?
+	       fentry_ops_check_exclusive(ops, new->filter) : 0;
 }
 
 /* Attach all who have an ops' filters, and who stand for such, as is to be. */

@@ -45,6 +45,17 @@ static struct ftrace_ops absent_ops = {
 	.func	= ftrace_stub,
 };
 
+/* The same for one that has no call in the trampoline */
+static struct ftrace_ops absent_uncalled_ops = {
+	.flags		= FTRACE_OPS_FL_DIRECT,
+	.direct_call	= (unsigned long)ftrace_stub_direct_tramp,
+};
+
+static bool is_absent(const struct ftrace_ops *ops)
+{
+	return ops == &absent_ops || ops == &absent_uncalled_ops;
+}
+
 /**
  * fentry_set_has - is an ops in a set?
  * @set: any set
@@ -68,12 +79,25 @@ static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr)
 	return jhash(ops, nr * sizeof(*ops), nr);
 }
 
+/* What a site with these ops calls directly: at most one of them wants that. */
+static unsigned long direct_call(struct ftrace_ops *const *ops, unsigned int nr)
+{
+	while (nr--) {
+		if ((*ops)->flags & FTRACE_OPS_FL_DIRECT)
+			return (*ops)->direct_call;
+		ops++;
+	}
+	return 0;
+}
+
 static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr)
 {
+	const unsigned long direct = direct_call(ops, nr);
 	struct ops_set *set;
 
 	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr)) {
-		if (set->nr == nr && !memcmp(set->ops, ops, nr * sizeof(*ops)))
+		if (set->nr == nr && set->direct == direct &&
+		    !memcmp(set->ops, ops, nr * sizeof(*ops)))
 			return set;
 	}
 	return NULL;
@@ -102,10 +126,9 @@ static int target_alloc(struct ops_set *set)
 	}
 
 	*text_target(&fentry_sites, id) = (struct text_target) {
-		.addr	= set->tramp.nr ? set->tramp.addr : 0,
+		.addr	= set->tramp.nr ? set->tramp.addr : set->direct,
 		.owner	= set,
-		.mark	= FENTRY_TOUCHED |
-			  (set->flags & FTRACE_OPS_FL_IPMODIFY ? FENTRY_MODIFIED : 0),
+		.mark	= FENTRY_TOUCHED | (set->flags & FENTRY_EXCLUSIVE ? FENTRY_MODIFIED : 0),
 	};
 	set->id = id;
 	return 0;
@@ -124,22 +147,41 @@ static int set_trampoline(struct ops_set *set)
 	for (i = 0; i < set->nr; i++) {
 		struct ftrace_ops *ops = set->ops[i];
 
-		if (ops->flags & FTRACE_OPS_FL_STUB)
+		if (!fentry_ops_is_called(ops))
 			continue;
+		if (ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED))
+			flags |= TRAMPOLINE_REGS;
+		if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
+			flags |= TRAMPOLINE_SET_IP;
 		calls[nr].func = fentry_ops_callback(ops);
 		calls[nr].arg = ops;
 		nr++;
 	}
 
-	if (set->flags & FTRACE_OPS_FL_SAVE_REGS)
-		flags |= TRAMPOLINE_REGS;
-	if (set->flags & FTRACE_OPS_FL_IPMODIFY)
-		flags |= TRAMPOLINE_SET_IP;
 	if (nr)
-		ret = text_trampoline_create(&set->tramp, flags, calls, nr);
+		ret = text_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
 
 	kfree(calls);
 	return ret;
+}
+
+/*
+ * Tell perf of a trampoline that comes or goes. Its text is of a symbol: it comes
+ * after that, and goes before.
+ */
+static void report_trampoline(const struct ops_set *set, bool comes)
+{
+	const struct text_trampoline *tramp = &set->tramp;
+	void *text = (void *)tramp->addr;
+
+	if (!tramp->nr)
+		return;
+	if (!comes)
+		perf_event_text_poke(text, text, tramp->size, NULL, 0);
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size, !comes,
+			   FENTRY_TRAMPOLINE_SYM);
+	if (comes)
+		perf_event_text_poke(text, NULL, 0, text, tramp->size);
 }
 
 static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr)
@@ -155,12 +197,13 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 	set->nr = nr;
 	for (i = 0; i < nr; i++) {
 		set->ops[i] = ops[i];
-		set->flags |= ops[i]->flags & (FTRACE_OPS_FL_IPMODIFY |
+		set->flags |= ops[i]->flags & (FENTRY_EXCLUSIVE |
 					       FTRACE_OPS_FL_SAVE_REGS |
 					       FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED);
 	}
 	if (set->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 		set->flags |= FTRACE_OPS_FL_SAVE_REGS;
+	set->direct = direct_call(ops, nr);
 
 	ret = set_trampoline(set);
 	if (ret)
@@ -170,9 +213,7 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 		goto err_trampoline;
 
 	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr));
-	if (set->tramp.nr)
-		perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, set->tramp.addr,
-				   set->tramp.size, false, FENTRY_TRAMPOLINE_SYM);
+	report_trampoline(set, true);
 	return set;
 
 err_trampoline:
@@ -190,14 +231,15 @@ static struct ops_set *set_get(struct ftrace_ops *const *ops, unsigned int nr)
 
 /**
  * fentry_set_add - the set with one ops more
- * @set: any set without @ops
+ * @set: any set without @ops; or one with it, but calling directly what @ops
+ *	has called so far
  * @ops: on fentry_ops
  *
  * Context: process context, sleeps.
  *
- * Return: the set; or a pointer of -EBUSY if both @ops and one in @set want to
- * change where a function goes on; -ENOMEM; -ENOSPC if there are
- * TEXT_TARGET_MAX sets already.
+ * Return: the set; or a pointer of -EBUSY if both @ops and another in @set want
+ * to change where a function goes on, or what it calls directly; -ENOMEM;
+ * -ENOSPC if there are TEXT_TARGET_MAX sets already.
  */
 struct ops_set *fentry_set_add(struct ops_set *set, struct ftrace_ops *ops)
 {
@@ -205,7 +247,7 @@ struct ops_set *fentry_set_add(struct ops_set *set, struct ftrace_ops *ops)
 	struct ops_set *to;
 	unsigned int nr = 0;
 
-	if (set->flags & ops->flags & FTRACE_OPS_FL_IPMODIFY)
+	if ((set->flags & ops->flags & FENTRY_EXCLUSIVE) && !fentry_set_has(set, ops))
 		return ERR_PTR(-EBUSY);
 
 	list = kmalloc_array(set->nr + 1, sizeof(*list), GFP_KERNEL);
@@ -238,12 +280,16 @@ struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops)
 	struct ops_set *to;
 	unsigned int i, nr = 0;
 
+	/* This cannot fail: see fentry_sets_remove(). */
+	if (set->nr == 1)
+		return &no_ops;
+
 	list = kmalloc_array(set->nr, sizeof(*list), GFP_KERNEL);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
 
 	for (i = 0; i < set->nr; i++) {
-		if (set->ops[i] != ops && set->ops[i] != &absent_ops)
+		if (set->ops[i] != ops && !is_absent(set->ops[i]))
 			list[nr++] = set->ops[i];
 	}
 
@@ -268,7 +314,7 @@ void fentry_sets_retarget(struct ftrace_ops *ops)
 
 	hash_for_each(sets, bucket, set, hash) {
 		for (i = 0, call = 0; i < set->nr; i++) {
-			if (set->ops[i]->flags & FTRACE_OPS_FL_STUB)
+			if (!fentry_ops_is_called(set->ops[i]))
 				continue;
 			if (set->ops[i] == ops)
 				text_trampoline_retarget(&set->tramp, call,
@@ -283,12 +329,15 @@ void fentry_sets_retarget(struct ftrace_ops *ops)
  * @ops: what is about to go
  *
  * For when its sites cannot be switched to other sets, for want of memory. The
- * trampolines call a stub in its place, until their sites are switched.
+ * trampolines call a stub in its place, until their sites are switched. It stays
+ * in the sets that have no trampoline: to leave those takes no memory.
  *
  * Context: process context, sleeps. Cannot fail.
  */
 void fentry_sets_remove(struct ftrace_ops *ops)
 {
+	struct ftrace_ops *absent = fentry_ops_is_called(ops) ? &absent_ops :
+								&absent_uncalled_ops;
 	struct hlist_node *next;
 	struct ops_set *set;
 	HLIST_HEAD(changed);
@@ -300,11 +349,16 @@ void fentry_sets_remove(struct ftrace_ops *ops)
 	fentry_sets_retarget(ops);
 
 	hash_for_each_safe(sets, bucket, next, set, hash) {
-		if (!fentry_set_has(set, ops))
+		if (!set->tramp.nr || !fentry_set_has(set, ops))
 			continue;
 		for (i = 0; i < set->nr; i++) {
 			if (set->ops[i] == ops)
-				set->ops[i] = &absent_ops;
+				set->ops[i] = absent;
+		}
+		set->flags &= ~(ops->flags & FENTRY_EXCLUSIVE);
+		if (ops->flags & FTRACE_OPS_FL_DIRECT) {
+			set->direct = absent->direct_call;
+			text_trampoline_go_on_to(&set->tramp, set->direct);
 		}
 		hash_del_rcu(&set->hash);
 		hlist_add_head(&set->hash, &changed);
@@ -342,14 +396,18 @@ static int __init retire_early(void)
 }
 core_initcall(retire_early);
 
-/*
+/**
+ * fentry_sets_sync - wait until nobody is in what was taken off the sites
+ *
  * Nobody gets into a retired set's trampoline any more: the last sync of the
  * batch that took its last site away was after every breakpoint handler that
  * had read its address. Whoever is in it leaves it before the task schedules
  * voluntarily (RCU tasks) or, where RCU does not watch, before the CPU does
  * (rude). The same holds for the ops' functions it has called.
+ *
+ * Context: process context, sleeps for long; ftrace_lock is not needed.
  */
-static void wait_for_trampolines(void)
+void fentry_sets_sync(void)
 {
 	synchronize_rcu_tasks_rude();
 	synchronize_rcu_tasks();
@@ -367,42 +425,16 @@ static void retire_work_func(struct work_struct *work)
 	if (list_empty(&dying))
 		return;
 
-	wait_for_trampolines();
+	fentry_sets_sync();
 
 	list_for_each_entry_safe(set, next, &dying, retired) {
 		if (set->tramp.nr) {
-			perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, set->tramp.addr,
-					   set->tramp.size, true, FENTRY_TRAMPOLINE_SYM);
+			report_trampoline(set, false);
 			text_trampoline_free(&set->tramp);
 		}
 		ida_free(&set_ids, set->id);
 		kfree_rcu(set, rcu);
 	}
-}
-
-/**
- * fentry_sets_sync - wait until nobody is in what was taken off the sites
- *
- * Context: process context, sleeps for long; ftrace_lock is not needed.
- */
-void fentry_sets_sync(void)
-{
-	wait_for_trampolines();
-}
-
-/**
- * fentry_set_by_trampoline - the set that an address is in the trampoline of
- * @addr: any address
- *
- * Context: any, under RCU or with preemption off.
- *
- * Return: the set, retired or not, or NULL.
- */
-struct ops_set *fentry_set_by_trampoline(unsigned long addr)
-{
-	struct text_trampoline *tramp = text_trampoline_find(addr);
-
-	return tramp ? container_of(tramp, struct ops_set, tramp) : NULL;
 }
 
 /**

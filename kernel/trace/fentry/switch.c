@@ -19,6 +19,9 @@ static unsigned long switch_seq;
  * @sharers: together with all registered ops that have the same filters. A site
  *	has all of them or none.
  * @switching: the sets they leave
+ *
+ * An ops that calls directly something else than so far counts as one that a set
+ * does not have.
  */
 struct fentry_batch {
 	struct ftrace_ops	*ops;
@@ -78,6 +81,12 @@ static struct ops_set *step(struct fentry_batch *batch, struct ops_set *set)
 	return to;
 }
 
+static bool set_has(const struct ops_set *set, const struct ftrace_ops *ops)
+{
+	return fentry_set_has(set, ops) &&
+	       (!(ops->flags & FTRACE_OPS_FL_DIRECT) || set->direct == ops->direct_call);
+}
+
 /* What @set is to this batch; found out when the first site with it is met */
 static void batch_meet(struct fentry_batch *batch, struct ops_set *set)
 {
@@ -85,7 +94,7 @@ static void batch_meet(struct fentry_batch *batch, struct ops_set *set)
 		return;
 
 	set->seq = switch_seq;
-	set->has = batch->ops ? fentry_set_has(set, batch->ops) : set->nr;
+	set->has = batch->ops ? set_has(set, batch->ops) : set->nr;
 	set->to = NULL;
 	set->moving = 0;
 }
@@ -160,8 +169,8 @@ static int batch_all_tables(struct fentry_batch *batch, const struct fentry_scop
 	struct text_site_table *table;
 	int ret;
 
-	for_each_text_site_table(table) {
-		if (table->kind != &fentry_sites || !table->ready)
+	for_each_fentry_table(table) {
+		if (!table->ready)
 			continue;
 		ret = batch_table(batch, table, new);
 		if (ret)

@@ -34,7 +34,10 @@ struct text_site_callback {
  *	bytes more, the flags, while they are saved; 0: there is none
  * @flags_back_at: the same where they are restored
  * @body: offset of the first instruction with the frame in place
- * @tail: offset of the first instruction with the frame gone again
+ * @tail: offset of the first instruction with the frame gone again: the return,
+ *	or the jump to @onward
+ * @onward: where it goes on to instead of returning to the site, which to what is
+ *	there looks as if the site had called it; 0: it returns
  * @call_at: offsets of the calls, by callback
  * @list: all trampolines
  */
@@ -47,15 +50,18 @@ struct text_trampoline {
 	u16			flags_back_at;
 	u16			body;
 	u16			tail;
+	unsigned long		onward;
 	u16			*call_at;
 	struct list_head	list;
 };
 
 int text_trampoline_create(struct text_trampoline *tramp, unsigned int flags,
-			   const struct text_site_callback *calls, unsigned int nr);
+			   const struct text_site_callback *calls, unsigned int nr,
+			   unsigned long onward);
 void text_trampoline_free(struct text_trampoline *tramp);
 void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
 			      void *func);
+void text_trampoline_go_on_to(struct text_trampoline *tramp, unsigned long onward);
 struct text_trampoline *text_trampoline_find(unsigned long addr);
 struct orc_entry *text_trampoline_orc(unsigned long addr);
 

@@ -22,6 +22,7 @@
  */
 #include <linux/memory.h>
 #include <linux/mm.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/text_site.h>
@@ -233,6 +234,39 @@ static void patch_table(struct text_site_table *table, enum patch_pass pass)
 	}
 }
 
+/*
+ * Tell perf what is about to change. Who decodes a trace of branches takes the
+ * change to be at the moment of the record: that is between the breakpoints and
+ * the new heads, where a site is neither.
+ */
+static void report_pending(struct text_site_kind *kind)
+{
+	u8 old[TEXT_SITE_SIZE], new[TEXT_SITE_SIZE];
+	struct text_site_table *table;
+	struct text_target *target;
+	struct text_site *site, *end;
+
+	if (!atomic_read(&nr_text_poke_events))
+		return;
+
+	for_each_text_site_table(table) {
+		if (table->kind != kind)
+			continue;
+		end = table->sites + table->last;
+		for (site = next_pending(table->sites + table->first, end); site < end;
+		     site = next_pending(site + 1, end)) {
+			unsigned long addr = text_site_addr(site);
+
+			target = text_target(kind, text_site_target_id(site));
+			site_insn(old, addr, target->addr);
+			target = text_target(kind, target->next);
+			site_insn(new, addr, target->addr);
+			perf_event_text_poke((void *)addr, old, sizeof(old), new, sizeof(new));
+			cond_resched();
+		}
+	}
+}
+
 /**
  * arch_text_site_patch - switch the pending sites of a kind
  * @kind: which; all its pending sites have been verified
@@ -248,6 +282,8 @@ void arch_text_site_patch(struct text_site_kind *kind)
 	lockdep_assert_held(&text_mutex);
 
 	for (pass = PASS_BREAK; pass <= PASS_HEAD; pass++) {
+		if (pass == PASS_TAIL)
+			report_pending(kind);
 		for_each_text_site_table(table) {
 			if (table->kind == kind && table->nr_pending)
 				patch_table(table, pass);

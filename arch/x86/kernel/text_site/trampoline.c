@@ -14,7 +14,7 @@
  *           mov    ax(%rsp),%rax ...
  *           push; popf                          all registers only
  *           lea    frame(%rsp),%rsp
- *   tail:   ret
+ *   tail:   ret                                 or jmp, if it is to go on elsewhere
  *
  * The stack of a trampoline, upwards from %rsp:
  *
@@ -22,6 +22,8 @@
  *                  %rbp, %rsp and %rip with %cs being 0
  *   PARENT         return address of the traced function as it was on entry,
  *                  if there are several callbacks: any may change the original
+ *   frame - LINKS  where frames are chained by frame pointers, the two links that
+ *                  the traced function and its caller are to be found by
  *   frame          return address into the traced function
  *   frame + 8      return address of the traced function
  *
@@ -49,8 +51,9 @@
 #include "text_site.h"
 
 #define PARENT		sizeof(struct pt_regs)
-#define FRAME_ONE	sizeof(struct pt_regs)
-#define FRAME_MANY	(sizeof(struct pt_regs) + 16)
+#define LINKS		(IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0)
+#define FRAME_ONE	(sizeof(struct pt_regs) + LINKS)
+#define FRAME_MANY	(sizeof(struct pt_regs) + LINKS + 16)
 
 /* Register numbers as instructions encode them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
@@ -214,6 +217,31 @@ static void emit_restore_flags(struct assembler *as, struct text_trampoline *tra
 	EMIT(as, 0x9d);				/* popf */
 }
 
+/*
+ * The traced function has not made its frame yet, so that an unwinder that
+ * follows frames would miss its caller. The trampoline makes both. %rdi and %rsi
+ * are the return addresses.
+ *
+ *   frame - 40  the next link               <- %rbp
+ *   frame - 32  return address into the traced function
+ *   frame - 24  its caller's %rbp
+ *   frame - 16  return address of the traced function
+ *   frame - 8   its caller's %rbp: with that, and what follows in the frame, the
+ *               unwinder knows where entry code has called (is_last_ftrace_frame)
+ */
+static void emit_links(struct assembler *as, unsigned int frame)
+{
+	const unsigned int function = frame - 40, caller = frame - 24;
+
+	emit_store(as, RBP, caller);
+	emit_store(as, RSI, caller + 8);
+	emit_store(as, RBP, caller + 16);
+	emit_lea(as, RBP, caller);
+	emit_store(as, RBP, function);
+	emit_store(as, RDI, function + 8);
+	emit_lea(as, RBP, function);
+}
+
 static void generate(struct assembler *as, struct text_trampoline *tramp,
 		     unsigned int flags, const struct text_site_callback *calls)
 {
@@ -247,9 +275,15 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 		emit_store(as, RSI, PARENT);
 	emit_load(as, RDI, frame);
 	emit_store(as, RDI, offsetof(struct pt_regs, ip));
+	if (LINKS)
+		emit_links(as, frame);
 
-	/* The site's own call: the compiler's are accounted for by the callee. */
-	emit_call_depth(as);
+	/*
+	 * The site's own call: the compiler's are accounted for by the callee. So
+	 * is this one if there is a callee that takes it over.
+	 */
+	if (!tramp->onward)
+		emit_call_depth(as);
 
 	for (i = 0; i < tramp->nr; i++) {
 		if (i) {
@@ -268,17 +302,20 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 		emit_load(as, RAX, offsetof(struct pt_regs, ip));
 		emit_store(as, RAX, frame);
 	}
-	if (regs) {
+	if (regs)
 		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
+	if (regs || LINKS)
 		emit_regs(as, emit_load, &frame_reg, 1);
-	}
 	emit_regs(as, emit_load, argument_regs, ARRAY_SIZE(argument_regs));
 	if (regs)
 		emit_restore_flags(as, tramp);
 
 	emit_lea(as, RSP, frame);
 	tramp->tail = as->len;
-	emit_return(as);
+	if (tramp->onward)
+		emit_branch(as, JMP32_INSN_OPCODE, (void *)tramp->onward);
+	else
+		emit_return(as);
 }
 
 /*
@@ -333,6 +370,7 @@ static unsigned long pool_alloc(unsigned int size)
  * @flags: TRAMPOLINE_*
  * @calls: what it calls, in this order
  * @nr: how many, at least one
+ * @onward: where to go on to after them instead of returning to the site, or 0
  *
  * Its code is there for other CPUs once they have serialised, which the first
  * pass of any batch makes them do.
@@ -342,12 +380,14 @@ static unsigned long pool_alloc(unsigned int size)
  * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
  */
 int text_trampoline_create(struct text_trampoline *tramp, unsigned int flags,
-			   const struct text_site_callback *calls, unsigned int nr)
+			   const struct text_site_callback *calls, unsigned int nr,
+			   unsigned long onward)
 {
 	struct assembler as = {};
 	int ret = -ENOMEM;
 
 	tramp->nr = nr;
+	tramp->onward = onward;
 	tramp->call_at = kcalloc(nr, sizeof(*tramp->call_at), GFP_KERNEL);
 	if (!tramp->call_at)
 		return -ENOMEM;
@@ -402,6 +442,20 @@ void text_trampoline_free(struct text_trampoline *tramp)
 	kfree(tramp->call_at);
 }
 
+/* Make a live trampoline's branch at @at go to @target. */
+static void redirect(void *at, u8 opcode, void *target)
+{
+	u8 insn[CALL_INSN_SIZE];
+
+	__text_gen_insn(insn, opcode, at, target, CALL_INSN_SIZE);
+
+	cpus_read_lock();
+	mutex_lock(&text_mutex);
+	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
+	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
+}
+
 /**
  * text_trampoline_retarget - make a trampoline call another function
  * @tramp: which
@@ -409,22 +463,26 @@ void text_trampoline_free(struct text_trampoline *tramp)
  * @func: what to call instead, with the same argument
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
- * text_mutex. The trampoline may run
- * meanwhile; tasks in it may be in the former function for a while yet.
+ * text_mutex. The trampoline may run meanwhile; tasks in it may be in the former
+ * function for a while yet.
  */
 void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
 			      void *func)
 {
-	void *at = (void *)tramp->addr + tramp->call_at[call];
-	u8 insn[CALL_INSN_SIZE];
+	redirect((void *)tramp->addr + tramp->call_at[call], CALL_INSN_OPCODE, func);
+}
 
-	__text_gen_insn(insn, CALL_INSN_OPCODE, at, func, CALL_INSN_SIZE);
-
-	cpus_read_lock();
-	mutex_lock(&text_mutex);
-	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
-	mutex_unlock(&text_mutex);
-	cpus_read_unlock();
+/**
+ * text_trampoline_go_on_to - make a trampoline go on to another place
+ * @tramp: one with an @onward
+ * @onward: the place
+ *
+ * Context: as text_trampoline_retarget().
+ */
+void text_trampoline_go_on_to(struct text_trampoline *tramp, unsigned long onward)
+{
+	tramp->onward = onward;
+	redirect((void *)tramp->addr + tramp->tail, JMP32_INSN_OPCODE, (void *)onward);
 }
 
 /**

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Direct calls: sites that call a trampoline of someone else's, with nothing in
+ * between. If there are other ops at the site, the set's trampoline calls them,
+ * and then goes on to that one as if the site had called it.
+ *
+ * Such a trampoline may call the traced function itself, behind its site, and so
+ * miss where an ops with IPMODIFY wants it to go on. Owners who can do it another
+ * way have an ops_func that is told to.
+ */
+#include <linux/kernel.h>
+
+#include "fentry.h"
+
+/*
+ * While it is held, no ops for direct calls comes or goes, and none with IPMODIFY
+ * comes. Before ftrace_lock. An ops_func is called under it.
+ */
+static DEFINE_MUTEX(direct_mutex);
+
+/**
+ * ftrace_find_rec_direct - what a site calls directly
+ * @ip: any address
+ *
+ * Context: any.
+ *
+ * Return: the address, or 0.
+ */
+unsigned long ftrace_find_rec_direct(unsigned long ip)
+{
+	struct text_site_table *table;
+	struct text_site *site;
+
+	/* Tables and sets are freed after an RCU grace period. */
+	guard(preempt_notrace)();
+	site = text_site_find(ip, ip, &table);
+	if (!site || table->kind != &fentry_sites || text_site_addr(site) != ip)
+		return 0;
+	return fentry_site_set(site)->direct;
+}
+
+/* Registered for direct calls */
+static bool is_direct(const struct ftrace_ops *ops)
+{
+	const unsigned long flags = FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DIRECT |
+				    FTRACE_OPS_FL_ENABLED;
+
+	return (ops->flags & flags) == flags;
+}
+
+/**
+ * register_ftrace_direct - have functions call a trampoline directly
+ * @ops: has a filter (ftrace_set_filter_ip()), and no function
+ * @addr: the trampoline. It gets there as if called by the first instruction of
+ *	a function, and has to keep all argument registers.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0; or with nothing changed -EINVAL if @ops is registered already, has
+ * no filter, or if @addr is not in kernel text; -EBUSY if at one of the
+ * functions there is another direct call, or an ops with IPMODIFY that this one
+ * cannot be with; what the owner's ops_func says; or an error of
+ * register_ftrace_function().
+ */
+int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
+{
+	const unsigned long flags = ops->flags;
+	int ret;
+
+	if (ops->func || !(flags & FTRACE_OPS_FL_INITIALIZED) ||
+	    (flags & FTRACE_OPS_FL_ENABLED) || !kernel_text_address(addr))
+		return -EINVAL;
+
+	mutex_lock(&direct_mutex);
+	ops->func = ftrace_stub;
+	/* SAVE_REGS is what users of enabled_functions know such an ops by. */
+	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_REGS;
+	ops->direct_call = addr;
+	ret = fentry_ops_register(ops);
+	if (ret) {
+		ops->func = NULL;
+		ops->flags = flags;
+	}
+	mutex_unlock(&direct_mutex);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(register_ftrace_direct);
+
+/**
+ * unregister_ftrace_direct - the counterpart of register_ftrace_direct()
+ * @ops: what was registered
+ * @addr: not used: it is known what is called
+ * @free_filters: free them, too
+ *
+ * Context: process context, sleeps for long.
+ *
+ * Return: 0, or -EINVAL if @ops is not registered for direct calls, or an error
+ * of unregister_ftrace_function().
+ */
+int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
+			     bool free_filters)
+{
+	int ret;
+
+	if (!is_direct(ops))
+		return -EINVAL;
+
+	mutex_lock(&direct_mutex);
+	ret = fentry_ops_unregister(ops);
+	if (!ret)
+		ops->func = NULL;
+	mutex_unlock(&direct_mutex);
+
+	if (free_filters)
+		ftrace_free_filter(ops);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
+
+/*
+ * Its sites go to other sets, with the same ops. Each calls the one or the other
+ * at any time, and its other ops in either case.
+ */
+static int redirect(struct ftrace_ops *ops, unsigned long addr)
+{
+	const unsigned long former = ops->direct_call;
+	struct fentry_scope scope;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (fentry_dead)
+		return -ENODEV;
+
+	scope = fentry_ops_scope(ops);
+	ret = fentry_ops_check_exclusive(ops, scope.filter);
+	if (ret || former == addr)
+		return ret;
+
+	ops->direct_call = addr;
+	if (fentry_sites_enabled)
+		ret = fentry_switch(ops, false, NULL, &scope);
+	if (ret)
+		ops->direct_call = former;
+	return ret;
+}
+
+/**
+ * modify_ftrace_direct_nolock - modify_ftrace_direct() for an ops' own ops_func
+ * @ops: registered
+ * @addr: what to call from now on
+ *
+ * Context: process context, sleeps, called by an ops_func.
+ *
+ * Return: as modify_ftrace_direct().
+ */
+int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
+{
+	int ret;
+
+	lockdep_assert_held(&direct_mutex);
+
+	if (!is_direct(ops) || !kernel_text_address(addr))
+		return -EINVAL;
+
+	mutex_lock(&ftrace_lock);
+	ret = redirect(ops, addr);
+	mutex_unlock(&ftrace_lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
+
+/**
+ * modify_ftrace_direct - have functions call another trampoline directly
+ * @ops: registered
+ * @addr: what to call from now on
+ *
+ * When it returns, no site calls the former one any more, but tasks may be there
+ * for an RCU-tasks grace period. There is no moment at which neither is called.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0; or with nothing changed -ENODEV after ftrace_kill(), -EINVAL if @ops
+ * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what the owner's ops_func says
+ * if there is an ops with IPMODIFY, or an error of fentry_switch().
+ */
+int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
+{
+	int ret;
+
+	mutex_lock(&direct_mutex);
+	ret = modify_ftrace_direct_nolock(ops, addr);
+	mutex_unlock(&direct_mutex);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(modify_ftrace_direct);
+
+/*
+ * The next ops for direct calls at any function of @ops. It cannot go away, for
+ * the lock, and so its place in the list is good.
+ */
+static struct ftrace_ops *next_direct(struct ftrace_ops *prev, const struct ftrace_ops *ops)
+{
+	struct ftrace_ops *pos;
+
+	lockdep_assert_held(&direct_mutex);
+	guard(mutex)(&ftrace_lock);
+
+	pos = prev ?: list_entry(&fentry_ops, struct ftrace_ops, list);
+	list_for_each_entry_continue(pos, &fentry_ops, list) {
+		if (pos != ops && (pos->flags & FTRACE_OPS_FL_DIRECT) &&
+		    fentry_filters_overlap(fentry_ops_hash(pos, false),
+					   fentry_ops_hash(ops, false)))
+			return pos;
+	}
+	return NULL;
+}
+
+/* Is there an ops with IPMODIFY at any function of @direct? */
+static bool has_ipmodify(const struct ftrace_ops *direct)
+{
+	struct ftrace_ops *pos;
+
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry(pos, &fentry_ops, list) {
+		if ((pos->flags & FTRACE_OPS_FL_IPMODIFY) &&
+		    fentry_filters_overlap(fentry_ops_hash(pos, false),
+					   fentry_ops_hash(direct, false)))
+			return true;
+	}
+	return false;
+}
+
+/* Tell those who call the function themselves that where it goes on may change. */
+static int share(const struct ftrace_ops *ops)
+{
+	struct ftrace_ops *direct = NULL;
+	int ret;
+
+	while ((direct = next_direct(direct, ops))) {
+		if (!direct->ops_func)
+			return -EBUSY;
+		ret = direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* And that it does not any more. They need not mind, so their errors do not count. */
+static void unshare(const struct ftrace_ops *ops)
+{
+	struct ftrace_ops *direct = NULL;
+
+	while ((direct = next_direct(direct, ops))) {
+		if (direct->ops_func && !has_ipmodify(direct))
+			direct->ops_func(direct, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
+	}
+}
+
+/**
+ * fentry_ipmodify_register - register an ops with IPMODIFY
+ * @ops: not registered
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: as register_ftrace_function().
+ */
+int fentry_ipmodify_register(struct ftrace_ops *ops)
+{
+	int ret;
+
+	fentry_ops_init(ops);
+
+	mutex_lock(&direct_mutex);
+	ret = share(ops) ?: fentry_ops_register(ops);
+	if (ret)
+		unshare(ops);
+	mutex_unlock(&direct_mutex);
+	return ret;
+}
+
+/**
+ * fentry_ipmodify_unregister - the counterpart of fentry_ipmodify_register()
+ * @ops: what was registered
+ *
+ * Context: process context, sleeps for long.
+ *
+ * Return: as unregister_ftrace_function().
+ */
+int fentry_ipmodify_unregister(struct ftrace_ops *ops)
+{
+	int ret = fentry_ops_unregister(ops);
+
+	if (ret)
+		return ret;
+
+	mutex_lock(&direct_mutex);
+	unshare(ops);
+	mutex_unlock(&direct_mutex);
+	return 0;
+}
