@@ -125,7 +125,7 @@ load()
 	done
 }
 
-# errno WHAT ERROR FILE TEXT: writing TEXT to FILE ends with ERROR
+# expect_error WHAT ERROR FILE TEXT: writing TEXT to FILE ends with ERROR
 expect_error()
 {
 	local said

@@ -77,12 +77,19 @@ addresses_agree_with_kallsyms()
 
 text_is_never_writable_and_executable()
 {
-	[ -e /sys/kernel/debug/page_tables/kernel ] || {
-		dmesg | grep -q 'x86/mm: Checked W+X mappings: passed' ||
-			fail "$(dmesg | grep 'Checked W+X' || echo 'CONFIG_DEBUG_WX is off')"
-		return
-	}
-	! grep -E ' RW .* x ' /sys/kernel/debug/page_tables/kernel || fail "W+X mapping"
+	local check=/sys/kernel/debug/check_wx_pages
+	dmesg | grep -q 'x86/mm: Checked W+X mappings: passed' ||
+		fail "$(dmesg | grep 'Checked W+X' || echo 'CONFIG_DEBUG_WX is off')"
+	[ -e $check ] || skip "no $check: CONFIG_PTDUMP_DEBUGFS is off"
+
+	# With trampolines in use, and in the middle of making them
+	echo 0 > tracing_on
+	echo function > current_tracer
+	equal "while tracing" "$(cat $check)" SUCCESS
+	( while :; do echo vfs_read > set_ftrace_filter; echo > set_ftrace_filter; done ) &
+	for _ in 1 2 3; do
+		equal "while switching" "$(cat $check)" SUCCESS
+	done
 }
 
 run_tests every_site_is_a_NOP_after_boot the_boot_message_says_so \
