@@ -12,9 +12,13 @@ test_in()
 	local label=test-$name
 
 	case $append in -) append='' ;; esac
+	# A comma is between parameters, but for \,
+	append=${append//\\,/$'\n'}
+	append=${append//,/ }
+	append=${append//$'\n'/,}
 	say "$name: booting (log: $(short "$LOG/$label.out"), .console)"
 	"$HARNESS/vm/machine" --name "$label" --accel "$accel" --smp "$smp" \
-		--timeout "$time" --append "kunit.enable=1 ${append//,/ }" \
+		--timeout "$time" --append "kunit.enable=1 $append" \
 		"$HARNESS/vm/kselftest.sh" "$tests" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	cat "$LOG/$label.err" >&2
