@@ -27,9 +27,25 @@ install_tests()
 	for target in $SELFTESTS; do
 		[ ! -d "$TREE/tools/testing/selftests/$target" ] || targets+=("$target")
 	done
-	make -C "$TREE" O="$OUT" --no-print-directory headers
-	make -C "$TREE/tools/testing/selftests" O="$OUT" TARGETS="${targets[*]}" \
-		FORCE_TARGETS=1 KSFT_INSTALL_PATH="$kselftest" --no-print-directory install
+	make -C "$TREE" O="$OUT" --no-print-directory headers &&
+		make -C "$TREE/tools/testing/selftests" O="$OUT" TARGETS="${targets[*]}" \
+			FORCE_TARGETS=1 TEST_GEN_MODS_DIR='' KSFT_INSTALL_PATH="$kselftest" \
+			--no-print-directory install ||
+		return
+	test_modules text_sites
+}
+
+# test_modules COLLECTION: its modules (the runner's own rule would compile them
+# in the tree, for one kernel)
+test_modules()
+{
+	local build=$OUT/test_modules/$1 to=$kselftest/$1/test_modules module
+	mkdir -p "$build" "$to"
+	rsync -r "$TREE/tools/testing/selftests/$1/test_modules/" "$build/" &&
+		make -C "$OUT" M="$build" --no-print-directory modules || return
+	for module in "$build"/*.ko; do
+		strip --strip-debug -o "$to/${module##*/}" "$module" || return
+	done
 }
 
 inputs=$(inputs)
