@@ -1,0 +1,283 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Programs that people trace with: what trace-cmd and perf record is what the
+# workload did, and afterwards nothing is left.
+
+. "$(dirname "$0")/functions.sh"
+
+need()
+{
+	command -v "$1" > /dev/null || skip "no program $1"
+}
+
+need_tracer()
+{
+	grep -qw "$1" available_tracers || skip "no tracer $1"
+}
+
+# A folder for what is recorded
+new_dir()
+{
+	dir=$(mktemp -d)
+	trap 'stop_jobs; rm -r "$dir"; cd $TRACING' EXIT
+	cd "$dir"
+}
+
+# record COMMAND...: runs it with a workload, as its last arguments, that looks
+# at many files and leaves its pid in a file
+record()
+{
+	# shellcheck disable=SC2016
+	"$@" bash -c 'echo $$ > pid; exec ls -lR /proc/1/attr /proc/1/net > /dev/null' \
+		> output 2> errors || fail "$*: $(tail -n3 errors)"
+	pid=$(cat pid)
+}
+
+# Nothing is traced any more
+nothing_is_left()
+{
+	equal "tracer" "$(cat $TRACING/current_tracer)" nop
+	equal "filter" "$(filter)" ""
+	equal "notrace" "$(filter set_ftrace_notrace)" ""
+	equal "pids" "$(cat $TRACING/set_ftrace_pid)" "no pid"
+	equal "events" "$(cat $TRACING/events/enable)" 0
+	equal "enabled" "$(cat $TRACING/enabled_functions)" ""
+}
+
+# Lines of the report of functions that are not "COMM-PID ...: vfs_... <-- CALLER"
+not_asked_for()
+{
+	grep -v '^cpus=' text |
+		grep -vE "^ *[^ ]+-$pid +\[[0-9]+\] +[0-9.]+: function: +vfs_[a-z0-9_.]+ <-- [a-z0-9_.]+$"
+}
+
+trace_cmd_records_functions()
+{
+	need trace-cmd
+	new_dir
+	record trace-cmd record -q -p function -l 'vfs_*' -n 'vfs_open' -F
+	trace-cmd report trace.dat > text
+	! not_asked_for | head -n3 | grep . || fail "not asked for"
+	! grep -w vfs_open text || fail "vfs_open"
+	grep -q ' vfs_statx <-- ' text || fail "no vfs_statx: $(head -n5 text)"
+	[ "$(wc -l < text)" -gt 50 ] || fail "$(wc -l < text) events only"
+	trace-cmd reset
+	nothing_is_left
+}
+
+# Entries and exits pair up, each at its depth, and no function takes less time
+# than what it calls. From the first vfs_open on: the filter comes after the tracer.
+check_graph()
+{
+	awk '
+	function fail(why) { print "# " why ": " $0; bad = 1; exit 1 }
+	function us() { return match($0, /[0-9.]+ us/) ? substr($0, RSTART, RLENGTH - 3) + 0 : -1 }
+	!/funcgraph_(entry|exit):/ { if (!/^cpus=/) fail("not of the graph"); next }
+	{ text = $0; sub(/.*\|  /, "", text); match(text, /[^ ]/)
+	  indent = (RSTART - 1) / 2; name = substr(text, RSTART) }
+	!roots && !(indent == 0 && name == "vfs_open() {") { next }
+	$0 !~ "-" pid " +\\[" { fail("not of task " pid) }
+	/funcgraph_entry:/ {
+		if (indent != depth) fail("depth is " depth)
+		if (depth == 0 && name !~ /^vfs_open\(\)/) fail("not asked for")
+		if (depth == 0) roots++
+		if (name ~ /\(\);$/) {
+			if (us() < 0) fail("no duration")
+			inside[depth] += us()
+		} else if (name ~ /\(\) \{$/) {
+			inside[++depth] = 0
+		} else {
+			fail("neither leaf nor branch")
+		}
+	}
+	/funcgraph_exit:/ {
+		if (us() < 0) fail("no duration")
+		if (us() + 0.1 < inside[depth]) fail("calls took " inside[depth] " us")
+		if (--depth < 0 || indent != depth || name !~ /^}/) fail("depth is " depth)
+		inside[depth] += us()
+		pairs++
+	}
+	END { if (!bad && (roots < 3 || pairs < 10)) { print "# " roots " roots, " pairs " pairs"; exit 1 } }
+	' pid="$pid" "$1"
+}
+
+trace_cmd_records_graphs()
+{
+	need trace-cmd
+	need_tracer function_graph
+	new_dir
+	# None that interrupts call: their calls come before the one they interrupt
+	record trace-cmd record -q -p function_graph -g vfs_open -l 'vfs_*' -l 'do_dentry_*' \
+		-l path_get -l mntget -l 'security_file_*' -l 'file_ra_*' -l '*_open' -F
+	trace-cmd report trace.dat > text
+	check_graph text || fail "$(head -n5 text)"
+	trace-cmd reset
+	nothing_is_left
+}
+
+trace_cmd_records_events()
+{
+	need trace-cmd
+	new_dir
+	record trace-cmd record -q -e sched:sched_process_exit -e sched:sched_process_exec
+	trace-cmd report trace.dat > text
+	! grep -vE '^cpus=|: sched_process_(exit|exec): ' text || fail "not asked for"
+	grep -qE "^ *ls-$pid .*sched_process_exec: +filename=/(usr/)?bin/ls pid=$pid " text ||
+		fail "no exec of $pid: $(cat text)"
+	grep -qE "^ *ls-$pid .*sched_process_exit: +comm=ls pid=$pid " text ||
+		fail "no exit of $pid: $(cat text)"
+	trace-cmd reset
+	nothing_is_left
+}
+
+trace_cmd_says_what_is_on_and_resets_it()
+{
+	need trace-cmd
+	new_dir
+	trace-cmd start -p function -l vfs_read -n vfs_write -e sched:sched_switch > /dev/null
+	equal "filter" "$(filter)" vfs_read
+	equal "notrace" "$(filter set_ftrace_notrace)" vfs_write
+	equal "enabled" "$(cut -d' ' -f1 $TRACING/enabled_functions)" vfs_read
+	trace-cmd stat > said
+	grep -q '^Tracer: function' said || fail "no tracer: $(cat said)"
+	grep -q '^ *vfs_read' said || fail "no filter: $(cat said)"
+	grep -q 'sched_switch' said || fail "no event: $(cat said)"
+	cat /proc/version > /dev/null
+	trace-cmd stop
+	trace-cmd show | grep -q ': vfs_read <-' || fail "$(trace-cmd show | head -n20)"
+	trace-cmd reset
+	nothing_is_left
+	trace-cmd stat > said
+	! grep -E '^Tracer: function|vfs_|sched_switch' said || fail "still in trace-cmd stat"
+}
+
+perf_records_functions()
+{
+	need perf
+	new_dir
+	record perf record -q -e ftrace:function --filter 'ip == vfs_statx || ip == vfs_open'
+	perf script -i perf.data > text 2> errors || fail "$(cat errors)"
+	! grep -vE "^ *[^ ]+ +$pid +\[[0-9]+\] +[0-9.]+: +ftrace:function: +vfs_(statx|open) <-- [a-z0-9_.]+$" text ||
+		fail "not asked for"
+	grep -q 'vfs_statx <-- vfs_fstatat' text || fail "no vfs_statx: $(head -n5 text)"
+	grep -q 'vfs_open <-- path_openat' text || fail "no vfs_open: $(head -n5 text)"
+	perf report -i perf.data --stdio > text 2> errors || fail "$(cat errors)"
+	grep -qE '^ +[0-9.]+% +vfs_open <-- path_openat$' text || fail "$(cat text)"
+	equal "per cent" "$(awk '/%/ { all += $1 } END { printf "%.0f", all }' text)" 100
+	nothing_is_left
+}
+
+perf_counts_functions()
+{
+	need perf
+	new_dir
+	perf stat -x, -o counts -e ftrace:function --filter 'ip == ksys_write' \
+		dd if=/dev/zero of=/dev/null bs=1 count=50 status=none
+	equal "writes of dd" "$(sed -n 's/,.*ftrace:function.*//p' counts)" 50
+	# The same while others are on the function
+	echo 'ksys_write ksys_read' > $TRACING/set_ftrace_filter
+	echo function > $TRACING/current_tracer
+	perf stat -x, -o outer -e ftrace:function --filter 'ip == ksys_write' \
+		perf stat -x, -o counts -e ftrace:function --filter 'ip == ksys_write' \
+		dd if=/dev/zero of=/dev/null bs=1 count=50 status=none
+	equal "writes of dd" "$(sed -n 's/,.*ftrace:function.*//p' counts)" 50
+	[ "$(sed -n 's/,.*ftrace:function.*//p' outer)" -gt 50 ] || fail "$(cat outer)"
+	equal "enabled" "$(sed 's/).*/)/' $TRACING/enabled_functions | sort | xargs)" \
+		"ksys_read (1) ksys_write (1)"
+	echo nop > $TRACING/current_tracer
+	echo > $TRACING/set_ftrace_filter
+	nothing_is_left
+}
+
+perf_is_refused_what_is_not_there()
+{
+	need perf
+	new_dir
+	local filter
+	for filter in 'ip == no_such' 'ip == vfs_read || ip == no_such' 'ip ~ vfs_*' \
+		'parent_ip == vfs_read'; do
+		if perf record -e ftrace:function --filter "$filter" true 2> errors; then
+			fail "$filter was taken"
+		fi
+		grep -q 'failed to set filter.*(Invalid argument)' errors ||
+			fail "$filter: $(cat errors)"
+	done
+	nothing_is_left
+}
+
+perf_ftrace_traces()
+{
+	need perf
+	new_dir
+	record perf ftrace trace -t function -T 'vfs_*' -N vfs_open
+	! grep -v '^#' output | grep -vE "^ +[^ ]+-[0-9]+ .*: vfs_[a-z0-9_.]+ <-" | grep . ||
+		fail "not asked for"
+	! grep -w vfs_open output || fail "vfs_open"
+	grep -qE -- "-$pid +\[.*: vfs_statx <-" output || fail "no vfs_statx: $(head -n20 output)"
+	nothing_is_left
+}
+
+perf_ftrace_draws_graphs()
+{
+	need perf
+	need_tracer function_graph
+	new_dir
+	record perf ftrace trace -G vfs_open --graph-opts noirqs
+	# An open has an end, and takes what its parts take
+	grep -qE '^ *[0-9]+\) +\|  vfs_open\(\) \{$' output || fail "$(head -n20 output)"
+	grep -qE '^ *[0-9]+\) .* us +\|  \}( /\* vfs_open \*/)?$' output || fail "$(head -n20 output)"
+	grep -qE '^ *[0-9]+\) +\|    do_dentry_open\(\) \{$' output || fail "$(head -n20 output)"
+	nothing_is_left
+}
+
+perf_ftrace_measures_latency()
+{
+	need perf
+	need_tracer function_graph
+	new_dir
+	perf ftrace latency -T ksys_write dd if=/dev/zero of=/dev/null bs=1 count=50 \
+		status=none > output 2> errors || fail "$(cat errors)"
+	equal "writes of dd" \
+		"$(awk -F'|' '/ (us|ms|s) +\|/ { all += $2 } END { print all }' output)" 50
+	nothing_is_left
+}
+
+# Code that is made while the kernel runs has a name in samples.
+samples_in_trampolines_are_named()
+{
+	need perf
+	new_dir
+	echo function > $TRACING/current_tracer
+	perf record -q -a -e cpu-clock -c 200000 -o perf.data \
+		dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none 2> errors ||
+		fail "$(cat errors)"
+	perf script -i perf.data -F ip,sym > text 2> errors || fail "$(cat errors)"
+	echo nop > $TRACING/current_tracer
+	echo "# $(grep -c . text) samples, $(grep -c ftrace_trampoline text) in trampolines"
+	grep -q '^ *[0-9a-f]* ftrace_trampoline$' text || fail "$(head -n20 text)"
+	nothing_is_left
+}
+
+# Those of an instance come and go with its tracer.
+perf_is_told_of_trampolines()
+{
+	need perf
+	new_dir
+	local record='PERF_RECORD_KSYMBOL addr [0-9a-f]+ len [0-9]+ type 2'
+	mkdir $TRACING/instances/i
+	perf record -q -a -e dummy:u -o perf.data bash -c "cd $TRACING/instances/i
+		echo function > current_tracer; echo nop > current_tracer" 2> errors ||
+		fail "$(cat errors)"
+	rmdir $TRACING/instances/i
+	perf script -i perf.data --show-bpf-events > text 2> errors || fail "$(cat errors)"
+	equal "registered" "$(grep -cE "$record flags 0x0 name ftrace_trampoline" text)" 1
+	equal "unregistered" "$(grep -cE "$record flags 0x1 name ftrace_trampoline" text)" 1
+	equal "where" "$(sed -n 's/.* addr \([0-9a-f]* len [0-9]*\) .*/\1/p' text | sort -u | wc -l)" 1
+	nothing_is_left
+}
+
+run_tests trace_cmd_records_functions trace_cmd_records_graphs trace_cmd_records_events \
+	trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
+	perf_is_refused_what_is_not_there perf_ftrace_traces perf_ftrace_draws_graphs \
+	perf_ftrace_measures_latency samples_in_trampolines_are_named \
+	perf_is_told_of_trampolines
