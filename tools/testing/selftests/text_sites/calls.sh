@@ -396,7 +396,7 @@ a_table_that_refers_to_data()
 	dmesg -c > /dev/null
 	insmod "$HERE/test_modules/bad_table.ko" || fail "cannot load bad_table"
 	trap 'stop_jobs; rmmod bad_table' EXIT
-	dmesg | grep -q 'text_site: bad_table: entry 1 of the .* table refers to .*bad_table_data' ||
+	dmesg | grep -q 'text_site: bad_table: entry 1 of the .* table refers to .*, which is not in its text' ||
 		fail "no message: $(dmesg | tail -n3)"
 	equal "data" "$(cat /sys/module/bad_table/parameters/data)" $((0x12345678))
 	equal "functions" "$(nr_available)" "$before"
