@@ -30,6 +30,8 @@
 #define MAX_WORDS	8	/* six arguments and the return value */
 #define MAX_INSNS	64
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 struct program {
 	char	name[16];
 	int	map, prog, link;
@@ -152,7 +154,7 @@ static void attach(char *name, const char *kind, const char *func, int value)
 	int err = -EINVAL;
 	unsigned int i;
 
-	for (i = 0; p && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (i = 0; p && i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(kinds[i].name, kind))
 			err = load(p, kinds[i].type, func, value);
 	}
@@ -162,7 +164,7 @@ static void attach(char *name, const char *kind, const char *func, int value)
 			unload(p);
 		return;
 	}
-	strcpy(p->name, name);
+	snprintf(p->name, sizeof(p->name), "%s", name);
 	puts("ok");
 }
 
@@ -207,7 +209,8 @@ static void command(char *line, int file)
 	struct program *p;
 	int value = 0;
 
-	sscanf(line, "%15s %15s %15s %63s %i", verb, name, kind, func, &value);
+	if (sscanf(line, "%15s %15s %15s %63s %i", verb, name, kind, func, &value) < 1)
+		return;
 	p = find(name);
 	if (!strcmp(verb, "attach") && *func && !p) {
 		attach(name, kind, func, value);

@@ -20,7 +20,7 @@ new_dir()
 {
 	dir=$(mktemp -d)
 	trap 'stop_jobs; rm -r "$dir"; cd $TRACING' EXIT
-	cd "$dir"
+	cd "$dir" || exit
 }
 
 # record COMMAND...: runs it with a workload, as its last arguments, that looks

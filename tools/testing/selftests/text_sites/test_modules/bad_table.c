@@ -15,7 +15,7 @@ static void __exit bad_table_exit(void)
 }
 
 /* One good entry, and one that is not */
-asm(	"	.pushsection __mcount_loc, \"aw\", @progbits\n"
+asm("	.pushsection __mcount_loc, \"aw\", @progbits\n"
 	"	.long	init_module - ., 0\n"
 	"	.long	bad_table_data - ., 0\n"
 	"	.popsection\n");

@@ -64,7 +64,7 @@ unsigned int ops_test_hits[2][2];
  */
 #define TRAMPOLINE(name, hits)						\
 asmlinkage void name(void);						\
-asm(	"	.pushsection .text, \"ax\", @progbits\n"		\
+asm("	.pushsection .text, \"ax\", @progbits\n"		\
 	"	.type	" #name ", @function\n"				\
 	#name ":\n"							\
 	ASM_ENDBR							\
