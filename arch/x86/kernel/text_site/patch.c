@@ -64,11 +64,22 @@ static void convert_site(unsigned long addr)
 	put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
 }
 
-static bool holds_compilers_call(unsigned long addr)
+static bool holds_call(unsigned long addr, unsigned long target)
 {
 	return *(u8 *)addr == CALL_INSN_OPCODE &&
-	       addr + CALL_INSN_SIZE + get_unaligned((s32 *)(addr + 1)) ==
-	       (unsigned long)__fentry__;
+	       addr + CALL_INSN_SIZE + get_unaligned((s32 *)(addr + 1)) == target;
+}
+
+static bool holds_nop(unsigned long addr)
+{
+	return *(u8 *)addr == site_nop->bytes[0] &&
+	       get_unaligned((u32 *)(addr + 1)) == get_unaligned((u32 *)(site_nop->bytes + 1));
+}
+
+/* Does a site hold what calls @target, or nobody if that is 0? */
+static bool holds(unsigned long addr, unsigned long target)
+{
+	return target ? holds_call(addr, target) : holds_nop(addr);
 }
 
 /**
@@ -90,7 +101,7 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 	for_each_text_site(site, table) {
 		unsigned long addr = text_site_addr(site);
 
-		if (likely(holds_compilers_call(addr))) {
+		if (likely(holds_call(addr, (unsigned long)__fentry__))) {
 			convert_site(addr);
 			report.converted++;
 			continue;
@@ -119,27 +130,16 @@ int arch_text_site_verify(const struct text_site *site, unsigned long target)
 	unsigned long addr = text_site_addr(site);
 	u8 insn[TEXT_SITE_SIZE];
 
-	site_insn(insn, addr, target);
-	if (likely(!memcmp((void *)addr, insn, TEXT_SITE_SIZE)))
+	if (likely(holds(addr, target)))
 		return 0;
 
+	site_insn(insn, addr, target);
 	pr_err("text_site: %pS: holds %*ph, should hold %*ph; nothing is changed\n",
 	       (void *)addr, TEXT_SITE_SIZE, (void *)addr, TEXT_SITE_SIZE, insn);
 	return -EINVAL;
 }
 
 enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
-
-/*
- * The pending sites that begin in one page.
- * @base: address of the first
- */
-struct patch_run {
-	struct text_site_kind	*kind;
-	struct text_site	*first, *last;
-	unsigned long		base;
-	enum patch_pass		pass;
-};
 
 /* The state of a site that leaves *@target, which becomes the one it gets */
 static u32 next_state(u32 state, const struct text_site_kind *kind,
@@ -151,57 +151,42 @@ static u32 next_state(u32 state, const struct text_site_kind *kind,
 	return (state & ~TEXT_SITE_TARGET) | id | (*target)->mark;
 }
 
-/*
- * Called with the run's text mapped writable at @dst for this CPU alone, and
- * interrupts off.
- */
-static void patch_page(void *dst, const void *src, size_t len)
+/* One site, to be written at @at. @pass is known when this is compiled. */
+static __always_inline void patch_site(struct text_site *site, u8 *at,
+				       const struct text_site_kind *kind, enum patch_pass pass)
 {
-	const struct patch_run *run = src;
-	struct text_site *site;
-	struct text_target *target;
-	unsigned long addr;
-	u8 *at;
+	struct text_target *target = text_target(kind, site->state & TEXT_SITE_TARGET);
+	unsigned long addr = text_site_addr(site);
 
-	for (site = run->first; site <= run->last; site++) {
-		if (!(site->state & TEXT_SITE_PENDING))
-			continue;
+	switch (pass) {
+	case PASS_BREAK:
+		WRITE_ONCE(*at, INT3_INSN_OPCODE);
+		break;
 
-		addr = text_site_addr(site);
-		at = dst + (addr - run->base);
-		target = text_target(run->kind, site->state & TEXT_SITE_TARGET);
+	case PASS_TAIL:
+		/*
+		 * From here on the breakpoint handler does what is to be, instead
+		 * of what was. Both are right. The target's address and code have
+		 * been visible to every CPU since the sync before this pass at
+		 * the latest.
+		 */
+		WRITE_ONCE(site->state, next_state(site->state, kind, &target));
+		if (target->addr)
+			put_unaligned((s32)(target->addr - addr - CALL_INSN_SIZE),
+				      (s32 *)(at + 1));
+		else
+			memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
+		break;
 
-		switch (run->pass) {
-		case PASS_BREAK:
-			WRITE_ONCE(*at, INT3_INSN_OPCODE);
-			break;
-
-		case PASS_TAIL:
-			/*
-			 * From here on the breakpoint handler does what is to
-			 * be, instead of what was. Both are right. The target's
-			 * address and code have been visible to every CPU since
-			 * the sync before this pass at the latest.
-			 */
-			WRITE_ONCE(site->state, next_state(site->state, run->kind, &target));
-			if (target->addr)
-				put_unaligned((s32)(target->addr - addr - CALL_INSN_SIZE),
-					      (s32 *)(at + 1));
-			else
-				memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
-			break;
-
-		case PASS_HEAD:
-			WRITE_ONCE(*at, target->addr ? CALL_INSN_OPCODE :
-						       site_nop->bytes[0]);
-			/*
-			 * After the head, which x86 does not reorder: who sees
-			 * the site not pending sees no breakpoint of ours.
-			 */
-			barrier();
-			WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
-			break;
-		}
+	case PASS_HEAD:
+		WRITE_ONCE(*at, target->addr ? CALL_INSN_OPCODE : site_nop->bytes[0]);
+		/*
+		 * After the head, which x86 does not reorder: who sees the site
+		 * not pending sees no breakpoint of ours.
+		 */
+		barrier();
+		WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
+		break;
 	}
 }
 
@@ -213,23 +198,68 @@ static struct text_site *next_pending(struct text_site *site,
 	return site;
 }
 
+/* How many sites are written at once: bounds the time for which interrupts are off. */
+#define RUN_MAX	256
+
+/**
+ * struct patch_run - pending sites that are written at once
+ * @window: where
+ * @nr: how many
+ * @site: which, ascending
+ */
+struct patch_run {
+	struct text_window	window;
+	unsigned int		nr;
+	struct text_site	*site[RUN_MAX];
+};
+
+/* The sites that get into a run, from @site on. Return: the first that does not. */
+static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
+				  struct text_site *end)
+{
+	text_window_begin(&run->window);
+	for (run->nr = 0; run->nr < RUN_MAX && site < end; run->nr++) {
+		if (!text_window_add(&run->window, text_site_addr(site)))
+			break;
+		run->site[run->nr] = site;
+		site = next_pending(site + 1, end);
+	}
+	return site;
+}
+
+static __always_inline void run_write(struct patch_run *run, const struct text_site_kind *kind,
+				      enum patch_pass pass)
+{
+	unsigned int i;
+
+	text_window_open(&run->window);
+	for (i = 0; i < run->nr; i++) {
+		struct text_site *site = run->site[i];
+
+		patch_site(site, text_window_at(&run->window, text_site_addr(site)), kind, pass);
+	}
+	text_window_close(&run->window);
+}
+
 static void patch_table(struct text_site_table *table, enum patch_pass pass)
 {
 	struct text_site *end = table->sites + table->last;
 	struct text_site *site = next_pending(table->sites + table->first, end);
-	struct patch_run run = { .kind = table->kind, .pass = pass };
+	static struct patch_run run;	/* under text_mutex */
 
 	while (site < end) {
-		run.first = site;
-		run.base = text_site_addr(site);
-		do {
-			run.last = site;
-			site = next_pending(site + 1, end);
-		} while (site < end &&
-			 (text_site_addr(site) & PAGE_MASK) == (run.base & PAGE_MASK));
-
-		__text_poke(patch_page, (void *)run.base, &run,
-			    text_site_addr(run.last) + TEXT_SITE_SIZE - run.base);
+		site = run_fill(&run, site, end);
+		switch (pass) {
+		case PASS_BREAK:
+			run_write(&run, table->kind, PASS_BREAK);
+			break;
+		case PASS_TAIL:
+			run_write(&run, table->kind, PASS_TAIL);
+			break;
+		case PASS_HEAD:
+			run_write(&run, table->kind, PASS_HEAD);
+			break;
+		}
 		cond_resched();
 	}
 }
@@ -271,8 +301,8 @@ static void report_pending(struct text_site_kind *kind)
  * arch_text_site_patch - switch the pending sites of a kind
  * @kind: which; all its pending sites have been verified
  *
- * Context: process context, under text_mutex. Interrupts are off for a page of
- * text at a time.
+ * Context: process context, under text_mutex. Interrupts are off for RUN_MAX sites
+ * at a time.
  */
 void arch_text_site_patch(struct text_site_kind *kind)
 {

@@ -3,8 +3,11 @@
 #ifndef _X86_TEXT_SITE_H
 #define _X86_TEXT_SITE_H
 
+#include <linux/mm.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include <asm/text-patching.h>
 #include <asm/text_site.h>
 
 /**
@@ -32,6 +35,45 @@ struct nop_cpu {
 };
 
 extern const struct site_nop *site_nop;
+
+/* Bounds the time for which interrupts are off; all are in one page table. */
+#define TEXT_WINDOW_PAGES	64
+
+/**
+ * struct text_window - pages of text that can be written
+ * @nr: how many
+ * @at: the one that the latest address was in
+ * @page: which they are, by number, ascending
+ * @ptes: where they are mapped
+ * @ptl: lock of @ptes
+ * @prev: the mm that is not there meanwhile
+ * @irqs: whether interrupts were on
+ */
+struct text_window {
+	unsigned int	nr, at;
+	unsigned long	page[TEXT_WINDOW_PAGES];
+	pte_t		*ptes;
+	spinlock_t	*ptl;
+	temp_mm_state_t	prev;
+	unsigned long	irqs;
+};
+
+/* The page table of text_poke()'s mm that its two pages are in, from its start on */
+#define TEXT_WINDOW	(poking_addr & PMD_MASK)
+
+void text_window_begin(struct text_window *window);
+bool text_window_add(struct text_window *window, unsigned long addr);
+void text_window_open(struct text_window *window);
+void text_window_close(struct text_window *window);
+
+/* Where to write text of @addr, which is in an open window and above the last one */
+static __always_inline u8 *text_window_at(struct text_window *window, unsigned long addr)
+{
+	while (window->page[window->at] != addr >> PAGE_SHIFT)
+		window->at++;
+
+	return (u8 *)(TEXT_WINDOW + window->at * PAGE_SIZE + offset_in_page(addr));
+}
 
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);
 const struct site_nop *site_nop_by_name(const char *name);

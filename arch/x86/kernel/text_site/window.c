@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A window onto text: some pages of it mapped writable, in a page table that no
+ * other CPU has, and this one only while interrupts are off.
+ *
+ * It lies in the mm of text_poke(), around the two pages that one uses, and under
+ * the same lock. The page table is there since boot: opening cannot fail.
+ */
+#include <linux/kernel.h>
+#include <linux/memory.h>
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+
+#include <asm/sections.h>
+#include <asm/text-patching.h>
+#include <asm/tlbflush.h>
+
+#include "text_site.h"
+
+static struct page *text_page(unsigned long addr)
+{
+	return core_kernel_text(addr) ? virt_to_page((void *)addr) :
+					vmalloc_to_page((void *)addr);
+}
+
+/**
+ * text_window_begin - begin to lay out a window
+ * @window: to be
+ */
+void text_window_begin(struct text_window *window)
+{
+	window->nr = 0;
+	window->at = 0;
+}
+
+static bool window_has(const struct text_window *window, unsigned long page)
+{
+	return window->nr && window->page[window->nr - 1] >= page;
+}
+
+/**
+ * text_window_add - have a window include a site
+ * @window: begun, not open
+ * @addr: the site's, above that of the last one
+ *
+ * Return: false if the window is full.
+ */
+bool text_window_add(struct text_window *window, unsigned long addr)
+{
+	const unsigned long pages[] = {
+		addr >> PAGE_SHIFT, (addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT,
+	};
+	unsigned int i;
+
+	/* Room for two: a site that is in both finds one beside the other. */
+	if (window->nr + ARRAY_SIZE(pages) > TEXT_WINDOW_PAGES)
+		return false;
+
+	for (i = 0; i < ARRAY_SIZE(pages); i++) {
+		if (!window_has(window, pages[i]))
+			window->page[window->nr++] = pages[i];
+	}
+	return true;
+}
+
+static void window_map(struct text_window *window)
+{
+	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+	unsigned int i;
+
+	for (i = 0; i < window->nr; i++)
+		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, window->ptes + i,
+			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
+}
+
+static void window_unmap(struct text_window *window)
+{
+	unsigned int i;
+
+	for (i = 0; i < window->nr; i++)
+		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, window->ptes + i);
+}
+
+/**
+ * text_window_open - open a window
+ * @window: with the sites that are to be written
+ *
+ * Context: under text_mutex. Interrupts are off until text_window_close().
+ */
+void text_window_open(struct text_window *window)
+{
+	lockdep_assert_held(&text_mutex);
+
+	/* There since boot, like all of what text_poke() needs. */
+	window->ptes = get_locked_pte(poking_mm, TEXT_WINDOW, &window->ptl);
+	window_map(window);
+	local_irq_save(window->irqs);
+	window->prev = use_temporary_mm(poking_mm);
+}
+
+/**
+ * text_window_close - close a window
+ * @window: open
+ */
+void text_window_close(struct text_window *window)
+{
+	/* What is to be written to it has been written before it goes. */
+	barrier();
+	window_unmap(window);
+	unuse_temporary_mm(window->prev);
+	/* Only this CPU has ever had it, and has it no more: no IPI. */
+	flush_tlb_mm_range(poking_mm, TEXT_WINDOW, TEXT_WINDOW + window->nr * PAGE_SIZE,
+			   PAGE_SHIFT, false);
+	local_irq_restore(window->irqs);
+	pte_unmap_unlock(window->ptes, window->ptl);
+}
