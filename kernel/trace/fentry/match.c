@@ -99,34 +99,107 @@ static int matches_add(struct matches *matches, unsigned long ip)
 	return 0;
 }
 
-static int match_names(struct matches *matches, const struct pattern *func,
-		       const struct pattern *module)
+/**
+ * struct search - for sites by name
+ * @func: of the function
+ * @module: of the module it is in, NULL if that does not matter
+ * @found: so far
+ */
+struct search {
+	const struct pattern	*func;
+	const struct pattern	*module;
+	struct matches		found;
+};
+
+/* With a module, an empty name is any. */
+static bool any_name(const struct search *search)
+{
+	return search->module && !search->func->len;
+}
+
+static int match_site(struct search *search, const struct text_site *site)
+{
+	unsigned long ip = text_site_addr(site);
+	char name[KSYM_SYMBOL_LEN];
+	char *modname;
+
+	if ((site->state & TEXT_SITE_DEAD) ||
+	    !kallsyms_lookup(ip, NULL, NULL, &modname, name) ||
+	    !module_matches(search->module, modname) ||
+	    !(any_name(search) || pattern_matches(search->func, name)))
+		return 0;
+
+	return matches_add(&search->found, ip);
+}
+
+/* The sites in a symbol of the kernel. That may have a better name: it is asked for. */
+static int match_symbol(void *data, unsigned long addr)
 {
 	struct text_site_table *table;
-	char name[KSYM_SYMBOL_LEN];
+	unsigned long size, end;
 	struct text_site *site;
-	char *modname;
-	int ret;
+	int ret = 0;
+
+	if (!kallsyms_lookup_size_offset(addr, &size, NULL))
+		return 0;
+
+	for (end = addr + size; !ret && addr < end; addr = text_site_addr(site) + TEXT_SITE_SIZE) {
+		site = text_site_find(addr, end - 1, &table);
+		if (!site)
+			break;
+		if (table->kind == &fentry_sites)
+			ret = match_site(data, site);
+	}
+	return ret;
+}
+
+static int match_symbol_name(void *data, const char *name, unsigned long addr)
+{
+	struct search *search = data;
+
+	return pattern_matches(search->func, name) ? match_symbol(search, addr) : 0;
+}
+
+static int match_table(struct search *search, const struct text_site_table *table)
+{
+	struct text_site *site;
+	int ret = 0;
+
+	for_each_text_site(site, table) {
+		ret = match_site(search, site);
+		if (ret)
+			break;
+		cond_resched();
+	}
+	return ret;
+}
+
+/*
+ * To find the name of an address takes ten times as long as to find the next name:
+ * that is done only where there is no list of names, or none is asked for.
+ */
+static int match_kernel(struct search *search, const struct text_site_table *table)
+{
+	if (!module_matches(search->module, NULL))
+		return 0;
+	if (any_name(search))
+		return match_table(search, table);
+	if (search->func->type == MATCH_FULL)
+		return kallsyms_on_each_match_symbol(match_symbol, search->func->text, search);
+	return kallsyms_on_each_symbol(match_symbol_name, search);
+}
+
+static int match_names(struct search *search)
+{
+	struct text_site_table *table;
+	int ret = 0;
 
 	for_each_fentry_table(table) {
-		for_each_text_site(site, table) {
-			unsigned long ip = text_site_addr(site);
-
-			if (site->state & TEXT_SITE_DEAD)
-				continue;
-			if (!kallsyms_lookup(ip, NULL, NULL, &modname, name) ||
-			    !module_matches(module, modname))
-				continue;
-			/* With a module, an empty name is any. */
-			if (!(module && !func->len) && !pattern_matches(func, name))
-				continue;
-			ret = matches_add(matches, ip);
-			if (ret)
-				return ret;
-			cond_resched();
-		}
+		ret = table->mod ? match_table(search, table) : match_kernel(search, table);
+		if (ret)
+			break;
 	}
-	return 0;
+	return ret;
 }
 
 /* The site whose line in available_filter_functions has this number, from 1 */
@@ -185,27 +258,26 @@ static int filter_apply(struct fentry_filter **filter, const struct matches *mat
 int fentry_match(struct fentry_filter **filter, char *text, char *module)
 {
 	struct pattern func = pattern_parse(text), mod = {};
-	struct matches matches = {};
-	int ret;
+	struct search search = { .func = &func };
+	int ret = 0;
 
-	if (module)
+	if (module) {
 		mod = pattern_parse(module);
+		search.module = &mod;
+	}
 
 	mutex_lock(&ftrace_lock);
-	if (fentry_dead)
-		ret = 0;
-	else if (func.type == MATCH_INDEX)
-		ret = match_index(&matches, &func);
-	else
-		ret = match_names(&matches, &func, module ? &mod : NULL);
+	if (!fentry_dead)
+		ret = func.type == MATCH_INDEX ? match_index(&search.found, &func) :
+						 match_names(&search);
 	mutex_unlock(&ftrace_lock);
 
-	if (!ret && matches.nr) {
-		ret = filter_apply(filter, &matches, func.invert);
+	if (!ret && search.found.nr) {
+		ret = filter_apply(filter, &search.found, func.invert);
 		if (!ret)
 			ret = 1;
 	}
-	kvfree(matches.ip);
+	kvfree(search.found.ip);
 	return ret;
 }
 
