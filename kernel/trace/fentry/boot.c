@@ -3,8 +3,8 @@
  * Boot: the kernel's own sites, and the filters on its command line.
  */
 #include <linux/init.h>
-#include <linux/sched/clock.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 
 #include <asm/setup.h>
 
@@ -62,7 +62,7 @@ void __init ftrace_init(void)
 {
 	static struct text_site_table kernel;
 	struct text_site_report report;
-	unsigned long long start = sched_clock(), ns;
+	const cycles_t start = get_cycles();	/* there is no clock yet */
 	unsigned int nr = __stop_mcount_loc - __start_mcount_loc;
 
 	arch_text_site_init();
@@ -73,10 +73,9 @@ void __init ftrace_init(void)
 		return;
 	}
 	kernel.ready = true;
-	ns = sched_clock() - start;
 
-	pr_info("text_site: %u sites, nop %s, %llu ns, %u left alone\n",
-		report.converted, arch_text_site_nop_name(), ns, report.left);
+	pr_info("text_site: %u sites, nop %s, %llu cycles, %u left alone\n",
+		report.converted, arch_text_site_nop_name(), get_cycles() - start, report.left);
 
 	ftrace_enabled = 1;
 

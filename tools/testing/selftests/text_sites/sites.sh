@@ -14,7 +14,7 @@ the_boot_message_says_so()
 {
 	local line
 	line=$(dmesg | sed -n 's/.*text_site: \([0-9]* sites, nop .*\)/\1/p')
-	[[ "$line" =~ ^([0-9]+)\ sites,\ nop\ ([a-z0-9]+)\ \(([0-9a-f ]+)\),\ ([0-9]+)\ ns,\ 0\ left\ alone$ ]] ||
+	[[ "$line" =~ ^([0-9]+)\ sites,\ nop\ ([a-z0-9]+)\ \(([0-9a-f ]+)\),\ ([0-9]+)\ cycles,\ 0\ left\ alone$ ]] ||
 		fail "boot message: '$line'"
 	# Those of init text are gone by now
 	[ "${BASH_REMATCH[1]}" -ge "$(grep -v '\[' available_filter_functions | wc -l)" ] ||
