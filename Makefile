@@ -17,7 +17,7 @@ STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
-.PHONY: help packages tree kernel rootfs run shell test test-host test-machine clean distclean
+.PHONY: help packages tree kernel rootfs run shell test test-host test-machine bench clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -30,6 +30,7 @@ help:
 	@echo 'make shell          a shell in the machine'
 	@echo 'make test-host      the tests that need no machine'
 	@echo 'make test-machine   the tests that run in the machine'
+	@echo 'make bench          count what tracing costs, with both engines'
 	@echo 'make clean          remove what was built, but not the compiler cache'
 	@echo 'make distclean      remove build/'
 	@echo
@@ -58,5 +59,8 @@ test-host:
 	$(STEPS) test-begin packages test-host test-end
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
+bench:
+	@ENGINE=classic $(STEPS:@%=%) $(BUILT) bench-measure
+	@ENGINE=text_sites $(STEPS:@%=%) $(BUILT) bench-measure bench-table
 clean distclean:
 	$(STEPS) $@

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What function tracing costs, for benchmarks: files in debugfs under
+ * function_cost/, which give cycles of the time stamp counter.
+ *
+ *   calls     read: of CALLS calls of function_cost_callee(), the least of some
+ *             rounds
+ *   sites     write, at once: addresses of function entries, one a line
+ *   switch    read: to attach an ops to those
+ *   ninth     read: to attach a ninth ops to one function while eight are attached
+ *             to all
+ *
+ * What it takes to detach them is not given: that waits for tasks to leave what is
+ * in a module.
+ */
+#include <linux/debugfs.h>
+#include <linux/ftrace.h>
+#include <linux/irqflags.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+#include <linux/uaccess.h>
+
+#define CALLS	1000
+#define ROUNDS	5
+#define OTHERS	8
+
+static DEFINE_MUTEX(cost_mutex);
+static unsigned long *sites;
+static unsigned int nr_sites;
+
+noinline void function_cost_callee(void)
+{
+	/* Not to be left out for having no effect */
+	barrier();
+}
+
+static void notrace nothing(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			    struct ftrace_regs *fregs)
+{
+}
+
+static int calls_show(struct seq_file *m, void *v)
+{
+	cycles_t least = ~0ull;
+	unsigned int round, i;
+	unsigned long flags;
+
+	for (round = 0; round < ROUNDS; round++) {
+		cycles_t start;
+
+		local_irq_save(flags);
+		start = get_cycles();
+		for (i = 0; i < CALLS; i++)
+			function_cost_callee();
+		least = min(least, get_cycles() - start);
+		local_irq_restore(flags);
+	}
+	seq_printf(m, "%llu\n", least);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(calls);
+
+static ssize_t sites_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	char *text, *rest, *line;
+	unsigned long *new;
+	int ret = 0;
+
+	/* At least two characters for each */
+	new = kvmalloc_array(cnt / 2 + 1, sizeof(*new), GFP_KERNEL);
+	if (!new)
+		return -ENOMEM;
+	text = memdup_user_nul(ubuf, cnt);
+	if (IS_ERR(text)) {
+		kvfree(new);
+		return PTR_ERR(text);
+	}
+
+	mutex_lock(&cost_mutex);
+	kvfree(sites);
+	sites = new;
+	nr_sites = 0;
+	rest = text;
+	while (!ret && (line = strsep(&rest, "\n")) && *line)
+		ret = kstrtoul(line, 16, &sites[nr_sites++]);
+	if (ret)
+		nr_sites = 0;
+	mutex_unlock(&cost_mutex);
+	kfree(text);
+	return ret ?: cnt;
+}
+
+static const struct file_operations sites_fops = {
+	.open	= simple_open,
+	.write	= sites_write,
+};
+
+/* Cycles to register an ops that has its filter */
+static int cost_of_switch(struct seq_file *m, struct ftrace_ops *ops)
+{
+	cycles_t start = get_cycles(), end;
+	int ret;
+
+	ret = register_ftrace_function(ops);
+	end = get_cycles();
+	if (ret)
+		return ret;
+
+	seq_printf(m, "%llu\n", end - start);
+	return unregister_ftrace_function(ops);
+}
+
+static int switch_show(struct seq_file *m, void *v)
+{
+	static struct ftrace_ops ops = { .func = nothing };
+	int ret;
+
+	mutex_lock(&cost_mutex);
+	ret = nr_sites ? ftrace_set_filter_ips(&ops, sites, nr_sites, 0, 1) : -ENOENT;
+	if (!ret)
+		ret = cost_of_switch(m, &ops);
+	ftrace_free_filter(&ops);
+	mutex_unlock(&cost_mutex);
+	return ret;
+}
+DEFINE_SHOW_ATTRIBUTE(switch);
+
+static int ninth_show(struct seq_file *m, void *v)
+{
+	static struct ftrace_ops others[OTHERS], ninth = { .func = nothing };
+	unsigned int nr = 0;
+	int ret = 0;
+
+	mutex_lock(&cost_mutex);
+	while (!ret && nr < OTHERS) {
+		others[nr].func = nothing;
+		ret = register_ftrace_function(&others[nr]);
+		nr += !ret;
+	}
+	if (!ret)
+		ret = ftrace_set_filter_ip(&ninth, (unsigned long)function_cost_callee, 0, 1);
+	if (!ret)
+		ret = cost_of_switch(m, &ninth);
+	while (nr)
+		unregister_ftrace_function(&others[--nr]);
+	ftrace_free_filter(&ninth);
+	mutex_unlock(&cost_mutex);
+	return ret;
+}
+DEFINE_SHOW_ATTRIBUTE(ninth);
+
+static struct dentry *dir;
+
+static int __init function_cost_init(void)
+{
+	dir = debugfs_create_dir("function_cost", NULL);
+	debugfs_create_file("calls", 0400, dir, NULL, &calls_fops);
+	debugfs_create_file("sites", 0200, dir, NULL, &sites_fops);
+	debugfs_create_file("switch", 0400, dir, NULL, &switch_fops);
+	debugfs_create_file("ninth", 0400, dir, NULL, &ninth_fops);
+	return 0;
+}
+module_init(function_cost_init);
+
+static void __exit function_cost_exit(void)
+{
+	debugfs_remove(dir);
+	kvfree(sites);
+}
+module_exit(function_cost_exit);
+
+MODULE_DESCRIPTION("What function tracing costs");
+MODULE_LICENSE("GPL");

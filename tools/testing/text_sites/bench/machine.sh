@@ -1,0 +1,133 @@
+#!/bin/bash
+# machine.sh PART: runs in the machine, whose time is the number of instructions
+# executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
+# PART is `switching` or `per_calls`.
+set -eu
+TESTS=/kselftest/text_sites
+COST=/sys/kernel/debug/function_cost
+cd /sys/kernel/tracing
+
+put() { printf '%s\t%s\n' "$1" "$2"; }
+# per_call KEY CYCLES: of a thousand calls
+per_call() { put "$1" "$(awk -v c="$2" 'BEGIN { printf "%.1f", c / 1000 }')"; }
+clean() { echo nop >current_tracer; echo >set_ftrace_filter; echo >trace; }
+traced() { grep -vc '^#' set_ftrace_filter || :; }
+
+# Broadcasts so far: function call interrupts on the processor that is idle
+broadcasts() { awk '/^ *CAL:/ { print ($2 > $3) ? $2 : $3 }' /proc/interrupts; }
+
+# switch KEY FILTER: the function tracer on and off
+switch()
+{
+	local before
+	echo "$2" >set_ftrace_filter
+	[ -z "$2" ] || put "$1.sites" "$(traced)"
+	before=$(broadcasts)
+	put "$1.on" "$("$TESTS/cost" current_tracer function)"
+	put "$1.syncs" "$(($(broadcasts) - before))"
+	put "$1.off" "$("$TESTS/cost" current_tracer nop)"
+	clean
+}
+
+# growth NUMBER...: attach an ops to so many functions, spread over all
+growth()
+{
+	local n all
+	all=$(wc -l <available_filter_functions_addrs)
+	for n; do
+		[ "$n" != all ] || n=$all
+		awk -v all="$all" -v n="$n" 'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' \
+			available_filter_functions_addrs >/tmp/sites
+		dd if=/tmp/sites of=$COST/sites bs=1M status=none
+		put "grow.$n" "$(cat $COST/switch)"
+	done
+}
+
+# sample KEY PARAMETERS: the base's sample says what a call takes; the least of some
+# runs, as interrupts come in between
+sample()
+{
+	local key=$1
+	shift
+	dmesg -C
+	for _ in 1 2 3 4; do
+		modprobe ftrace-ops nr_function_calls=10000 "$@" 2>/dev/null || :
+	done
+	put "$key" "$(dmesg | sed -n 's/.*Attempted 10000 calls .* in \([0-9]*\)ns .*/\1/p' |
+		sort -n | awk 'NR == 1 { printf "%.1f", $1 / 10000 }')"
+}
+
+calls()
+{
+	local base
+	base=$(cat $COST/calls)
+	per_call call.none "$base"
+
+	echo function_cost_callee >set_ftrace_filter
+	echo function >current_tracer
+	per_call call.event "$(($(cat $COST/calls) - base))"
+	echo 0 >tracing_on
+	per_call call.off "$(($(cat $COST/calls) - base))"
+	echo 1 >tracing_on
+	echo function_graph >current_tracer
+	per_call call.graph "$(($(cat $COST/calls) - base))"
+	echo nop >current_tracer
+	echo 1 >function_profile_enabled
+	per_call call.profile "$(($(cat $COST/calls) - base))"
+	echo 0 >function_profile_enabled
+	clean
+
+	echo 'p:bench function_cost_callee' >kprobe_events
+	echo 1 >events/kprobes/bench/enable
+	per_call call.kprobe "$(($(cat $COST/calls) - base))"
+	echo 0 >events/kprobes/bench/enable
+	echo >kprobe_events
+}
+
+# The longest time without interrupts or preemption while all are switched
+latency()
+{
+	echo 0 >options/function-trace
+	echo preemptirqsoff >current_tracer
+	mkdir instances/bench
+	echo 0 >tracing_max_latency
+	echo function >instances/bench/current_tracer
+	echo nop >instances/bench/current_tracer
+	put latency "$(($(cat tracing_max_latency) * 1000))"
+	echo nop >current_tracer
+	rmdir instances/bench
+	echo 1 >options/function-trace
+}
+
+# switching: with two processors
+switching()
+{
+	put sites "$(wc -l <available_filter_functions)"
+	put boot "$(dmesg | sed -nE 's/.*text_site: ([0-9]+) sites, .*, ([0-9]+) cycles, .*/\1 \2/p' |
+		awk '{ printf "%.1f", $2 / $1 }')"
+	put pages "$(dmesg | sed -nE 's/.*ftrace: allocating ([0-9]+) entries in ([0-9]+) pages.*/\1 \2/p')"
+
+	switch all ''
+	switch one vfs_read
+	switch glob '*read*'
+	put match.one "$("$TESTS/cost" set_ftrace_filter vfs_read)"
+	put match.glob "$("$TESTS/cost" set_ftrace_filter '*read*')"
+	clean
+	latency
+	growth 1 100 1000 10000 all
+	put ninth "$(cat $COST/ninth)"
+}
+
+# per_calls: with one processor
+per_calls()
+{
+	local n
+	calls
+	for n in 0 1 2 4 8 16; do sample "ops.$n" nr_ops_relevant=$n; done
+	sample ops.regs nr_ops_relevant=1 save_regs=1
+	for n in 1 8 64; do sample "ops.2+$n" nr_ops_relevant=2 nr_ops_irrelevant=$n; done
+}
+
+insmod $TESTS/test_modules/function_cost.ko
+echo 20000 >buffer_size_kb
+"$1"

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Counts what function tracing costs with the kernel in build/<engine>.
+set -eu -o pipefail
+. "$(dirname "$0")/../lib.sh"
+
+bench=$BUILD/bench
+mkdir -p "$bench"
+
+# measure PART PROCESSORS
+measure()
+{
+	say "$ENGINE: $1 (log: $(short "$LOG/bench-$ENGINE-$1.out"))"
+	"$HARNESS/vm/machine" --name "bench-$ENGINE-$1" --accel icount --smp "$2" --timeout 1800 \
+		"$HARNESS/bench/machine.sh" "$1" >"$bench/$ENGINE.$1" ||
+		die "$ENGINE: $1 could not be measured (log: $(short "$LOG/bench-$ENGINE-$1.console"))"
+}
+
+# The relocations that moving the kernel (KASLR) needs in the table of sites
+relocations()
+{
+	local start stop
+	start=$(nm "$OUT/vmlinux" | awk '$3 == "__start_mcount_loc" { print $1 }')
+	stop=$(nm "$OUT/vmlinux" | awk '$3 == "__stop_mcount_loc" { print $1 }')
+	readelf -rW "$OUT/vmlinux" 2>/dev/null | awk -v start="$start" -v stop="$stop" '
+		$1 >= start && $1 < stop && $3 ~ /^R_X86_64_(64|32S?)$/ { n++ }
+		END { print n + 0 }'
+	printf '%d\n' "$(((0x$stop - 0x$start) / 8))"
+}
+
+# What adding the table to an object takes, in ms of processor time: the mean of
+# some objects of all sizes, which are not changed
+script()
+{
+	local work object
+	work=$(mktemp -d "$BUILD/bench.XXXXXX")
+	find "$OUT"/{kernel,mm,fs,net,drivers} -name '*.o' ! -name 'built-in*' ! -name '*.mod.o' -size +8k |
+		sort | awk 'NR % 20 == 0' | head -n 60 >"$work/list"
+	while IFS= read -r object; do
+		objcopy --remove-section=__mcount_loc --remove-section=.rela__mcount_loc \
+			"$object" "$work/$((++n)).o" 2>/dev/null || rm -f "$work/$n.o"
+	done <"$work/list"
+	perl -e '
+		my ($engine, $tree, @objects) = @ARGV;
+		my @command = $engine eq "classic" ?
+			("$tree/scripts/recordmcount.pl", "x86_64", "little", 64, "objdump", "objcopy",
+			 "cc", "ld", "nm", "rm", "mv", 0) :
+			("$tree/scripts/mcount_loc.pl");
+		system("perl", @command, $_) && die "$_: failed\n" for @objects;
+		my (undef, undef, $user, $system) = times;
+		printf "%.2f\n", 1000 * ($user + $system) / @objects;
+	' "$ENGINE" "$TREE" "$work"/*.o
+	rm -rf "$work"
+}
+
+lines()
+{
+	local files=()
+	case $ENGINE in
+	classic) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
+		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
+	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
+		"$TREE"/arch/x86/kernel/text_site "$TREE"/arch/x86/include/asm/text_site.h \
+		"$TREE"/include/linux/text_site.h "$TREE"/scripts/mcount_loc.pl \
+		-name '*.[chS]' ! -name '*_test*' -o -name 'mcount_loc.pl') ;;
+	esac
+	cat "${files[@]}" | wc -l
+}
+
+measure switching 2
+measure per_calls 1
+{
+	mapfile -t table < <(relocations)
+	printf 'relocs\t%s\n' "$(awk "BEGIN { printf \"%.2f\", ${table[0]} / ${table[1]} }")"
+	printf 'script\t%s\n' "$(script)"
+	printf 'lines\t%s\n' "$(lines)"
+} >"$bench/$ENGINE.host"
+cat "$bench/$ENGINE".{switching,per_calls,host} >"$bench/$ENGINE.tsv"
