@@ -7,17 +7,19 @@ FILTER  ?= vfs_*
 CMD     ?= ls -R /proc/1
 JOBS    ?= $(shell nproc)
 V       ?= 0
+MACHINES ?= all
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FILTER CMD JOBS V
+export ENGINE VARIANT FILTER CMD JOBS V MACHINES
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
-.PHONY: help packages tree kernel rootfs run shell test test-host test-machine bench clean distclean
+.PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-classic \
+	bench clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -30,6 +32,7 @@ help:
 	@echo 'make shell          a shell in the machine'
 	@echo 'make test-host      the tests that need no machine'
 	@echo 'make test-machine   the tests that run in the machine'
+	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make bench          count what tracing costs, with both engines'
 	@echo 'make clean          remove what was built, but not the compiler cache'
 	@echo 'make distclean      remove build/'
@@ -38,6 +41,7 @@ help:
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
+	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
 	@echo 'JOBS=n              processes to compile with'
 	@echo 'V=1                 show what the tools print'
 
@@ -59,6 +63,8 @@ test-host:
 	$(STEPS) test-begin packages test-host test-end
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
+test-classic:
+	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
 bench:
 	@ENGINE=classic $(STEPS:@%=%) $(BUILT) bench-measure
 	@ENGINE=text_sites $(STEPS:@%=%) $(BUILT) bench-measure bench-table

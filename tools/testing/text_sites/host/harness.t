@@ -14,7 +14,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V TS_MACHINES)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V MACHINES TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -262,6 +262,14 @@ isnt($status, 0, '  and fails');
 put("$dir/machines.tab", "# NAME\ndead single 2 2 - all\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/\nFAIL dead: run: ran no tests, status 125 .*\n1 passed, 1 failed\n\z/, 'a machine that dies is a test that failed');
+isnt($status, 0, '  and fails');
+
+put("$dir/machines.tab", "base-a single 2 2 - ftrace:a/*,!a/no*\nother single 2 2 - all\n");
+put("$dir/list.tab", "# a comment\nftrace: a/one.tc\tfail\twhy\nftrace: a/no.tc\tfail\twhy\nother: a/two.tc\tfail\twhy\n");
+($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab TS_LIST=$dir/list.tab MACHINES='base-*' " .
+	"$steps test-begin test-machine test-end");
+like($out, qr{\nFAIL ftrace: run: ran no tests, .*\nFAIL ftrace: a/one.tc: listed as fail: was not run .*\n1 passed, 2 failed\n\z},
+	'a machine with tests of the base: those listed for it must run');
 isnt($status, 0, '  and fails');
 
 done_testing();

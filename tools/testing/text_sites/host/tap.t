@@ -180,6 +180,64 @@ fail fentry_set: the suite did not end
 fail kernel log: BUG: kernel NULL pointer dereference, address: 0000000000000000
 EXPECTED
 
+is_read('unresolved is not passed', "1..1\nnot ok 1 one # UNRESOLVED\n", "fail one: UNRESOLVED\n", 0);
+
+is_read("the base's livepatch tests", <<'TAP', <<'EXPECTED', 1);
+1..2
+# TEST: one ... ok
+# TEST: two ... not ok
+# ERROR: livepatch kselftest(s) failed
+not ok 1 selftests: livepatch: a.sh # exit=1
+# TEST: three ... SKIP: cannot
+ok 2 selftests: livepatch: b.sh # SKIP
+TAP
+pass selftests: livepatch: a.sh: one
+fail selftests: livepatch: a.sh: two
+skip selftests: livepatch: b.sh: TEST: three ... SKIP: cannot
+EXPECTED
+
+is_read('the test that ends with the machine', <<'TAP', <<'EXPECTED', 125);
+1..3
+# begins: a.tc
+ok 1 - a.tc
+# begins: b.tc
+# something else
+TAP
+pass a.tc
+fail b.tc: ended with the machine
+fail run: 3 tests planned, 2 ran
+EXPECTED
+
+# is_judged NAME, LIST, LINES, EXPECTED: LINES by what LIST expects
+sub is_judged
+{
+	my ($name, $list, $lines, $expected) = @_;
+	open my $file, '>', "$dir/list" or die $!;
+	print $file $list;
+	close $file;
+	my ($out) = run($lines, 'judge', '--label m --log l --list', "$dir/list");
+	is($out, $expected, $name);
+}
+
+my $good = "pass\tm: a\t\tl\n";
+my $bad = "fail\tm: a\tno\tl\n";
+my $skipped = "skip\tm: a\tno x\tl\n";
+is_judged('not listed: good', '', $good, $good);
+is_judged('not listed: bad', '', $bad, $bad);
+is_judged('not listed: skipped is bad', '', $skipped, "fail\tm: a\tskipped: no x\tl\n");
+is_judged('listed as fail: bad', "m: a\tfail\tit is so\n", $bad, "known\tm: a\tit is so\tl\n");
+is_judged('listed as fail: good is bad', "m: a\tfail\tit is so\n", $good, "fail\tm: a\tlisted as fail: pass\tl\n");
+is_judged('listed as skip: skipped', "m: a\tskip\tno x\n", $skipped, "known\tm: a\tno x\tl\n");
+is_judged('listed as skip: bad', "m: a\tskip\tno x\n", $bad, "fail\tm: a\tlisted as skip: fail, no\tl\n");
+is_judged('listed as may-fail: good', "m: a\tmay-fail\tit is so\n", $good, $good);
+is_judged('listed as may-fail: bad', "m: a\tmay-fail\tit is so\n", $bad, "known\tm: a\tit is so\tl\n");
+is_judged('listed as may-fail: skipped is bad', "m: a\tmay-fail\tit is so\n", $skipped,
+	"fail\tm: a\tlisted as may-fail: skip, no x\tl\n");
+is_judged('listed and not run', "# a comment\n\nm: b\t\tfail\tit is so\n", $good,
+	"${good}fail\tm: b\tlisted as fail: was not run\tl\n");
+is_judged('a list without a reason', "m: a\tfail\n", $good,
+	"results: $dir/list:1: not a name, a state and a reason\n");
+
 my ($out, $status) = run("pass\tm: a\t\tl\npass\tm: b\t\tl\n", 'sum');
 is($out, "2 passed, 0 failed\n", 'the sum of good tests');
 is($status, 0, '  is a success');
@@ -188,6 +246,10 @@ is($status, 0, '  is a success');
 is($out, "FAIL m: b: why (log: log/m)\nSKIP m: c: no x\n1 passed, 1 failed, 1 skipped\n",
 	'the sum names what failed and what was skipped');
 is($status, 1, '  is a failure');
+
+($out, $status) = run("pass\tm: a\t\tl\nknown\tm: b\twhy\tl\n", 'sum');
+is($out, "KNOWN m: b: why\n1 passed, 0 failed, 1 as listed\n", 'the sum names what is known');
+is($status, 0, '  is a success');
 
 ($out, $status) = run('', 'sum');
 like($out, qr/^0 passed, 1 failed$/m, 'no test at all counts as one that failed');

@@ -3,8 +3,8 @@
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
-# The kernel's own ftrace tests come along: both engines must pass them.
-SELFTESTS="text_sites ftrace"
+# Ours, and those of the base that both engines must pass
+SELFTESTS="text_sites trace_samples ftrace livepatch"
 log=$LOG/rootfs-$KERNEL.log
 done_stamp=rootfs-$KERNEL
 kselftest=$BUILD/rootfs/$KERNEL.kselftest
@@ -15,7 +15,7 @@ inputs()
 	{
 		stamp "kernel-$KERNEL"
 		grep ' tools/testing/selftests/' "$STAMPS/overlay.sums" || :
-		cat "$HARNESS/vm/rootfs.sh" "$HARNESS/vm/init" "$HARNESS/vm/programs" "$0"
+		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,pick} "$HARNESS/vm/programs" "$0"
 		dpkg-query -W -f='${Package} ${Version}\n'
 	} | hash
 }
@@ -32,7 +32,8 @@ install_tests()
 			FORCE_TARGETS=1 TEST_GEN_MODS_DIR='' KSFT_INSTALL_PATH="$kselftest" \
 			--no-print-directory install ||
 		return
-	test_modules text_sites
+	test_modules text_sites || return
+	! grep -q '^CONFIG_LIVEPATCH=y' "$OUT/.config" || test_modules livepatch
 }
 
 # test_modules COLLECTION: its modules (the runner's own rule would compile them

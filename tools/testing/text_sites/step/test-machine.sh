@@ -4,61 +4,100 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 results=$HARNESS/results
+list=${TS_LIST:-$HARNESS/base-failures.tab}
 
-# test_in NAME ACCEL SMP TIME APPEND TESTS: one machine, and its results
+# listed NAME COLLECTION PATTERNS: what the list says about this machine's tests
+listed()
+{
+	local line
+	sed -n "/^$1: /p" "$list"
+	sed -n "/^$2: /p" "$list" | while IFS= read -r line; do
+		line=${line#"$2: "}
+		[ -z "$("$HARNESS/vm/pick" "$3" <<<"${line%%$'\t'*}")" ] || printf '%s\n' "$2: $line"
+	done
+}
+
+# choose_job COLLECTION PATTERNS: the job, as arguments for the machine
+choose_job()
+{
+	case $1 in
+	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
+	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
+	*) job=("$HARNESS/vm/kselftest.sh" "$1" "$2") ;;
+	esac
+}
+
+# read_results NAME COLLECTION STATUS: those of the machine that ended
+read_results()
+{
+	local out=$LOG/test-$1.out console=$LOG/test-$1.console label=$2 log
+	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
+
+	# The base's tests have the same name in whatever machine they run.
+	case $2 in text_sites) label=$1 ;; esac
+	"$results" read --label "$label" --log "$(short "$out")" --status "$3" <"$out"
+	"$results" console --label "$1" --log "$(short "$console")" <"$console"
+}
+
+# judged NAME COLLECTION PATTERNS: results compared with what is expected of them
+judged()
+{
+	case $2 in
+	text_sites) cat ;;
+	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$1.out")" ;;
+	esac
+}
+
+# test_in NAME ACCEL SMP TIME APPEND COLLECTION PATTERNS: one machine, and its results
 test_in()
 {
-	local name=$1 accel=$2 smp=$3 time=$4 append=$5 tests=$6 status=0 log
-	local label=test-$name
+	local name=$1 accel=$2 smp=$3 time=$4 append=$5 status=0 job
+	local label=test-$name to=$BUILD/results/machine-$name
 
 	case $append in -) append='' ;; esac
 	# A comma is between parameters, but for \,
 	append=${append//\\,/$'\n'}
 	append=${append//,/ }
 	append=${append//$'\n'/,}
+	choose_job "$6" "$7"
 	say "$name: booting (log: $(short "$LOG/$label.out"), .console)"
+	SECONDS=0
 	"$HARNESS/vm/machine" --name "$label" --accel "$accel" --smp "$smp" \
-		--timeout "$time" --append "kunit.enable=1 $append" \
-		"$HARNESS/vm/kselftest.sh" "$tests" \
+		--timeout "$time" --append "kunit.enable=1 $append" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	cat "$LOG/$label.err" >&2
-	for log in "$LOG/$label.out" "$LOG/$label.console"; do
-		[ -e "$log" ] || : >"$log"
-	done
-	{
-		"$results" read --label "$name" --log "$(short "$LOG/$label.out")" \
-			--status "$status" <"$LOG/$label.out"
-		"$results" console --label "$name" --log "$(short "$LOG/$label.console")" \
-			<"$LOG/$label.console"
-	} >"$BUILD/results/machine-$name"
-	say "$name: $("$results" brief "$BUILD/results/machine-$name")"
+	read_results "$name" "$6" "$status" | judged "$name" "$6" "$7" >"$to"
+	say "$name: $("$results" brief "$to") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
 }
 
 # Not one of them may be lost
-wait_for()
+wait_for_one()
 {
 	local pid
-	for pid; do wait "$pid" || die "the results of a machine could not be had"; done
+	wait -n -p pid "${!threads[@]}" || die "the results of a machine could not be had"
+	used=$((used - threads[$pid]))
+	unset "threads[$pid]"
 }
 
 main()
 {
-	local running=()
+	# the machines that run: host threads, by process
+	local -A threads=()
+	local used=0 need slots
+	slots=$(nproc)
 	while read -r name accel smp time append tests; do
 		case $name in '' | '#'*) continue ;; esac
-		# An emulator with one thread leaves the other processors to others.
-		case $accel in
-		single)
-			test_in "$name" "$accel" "$smp" "$time" "$append" "$tests" &
-			running+=($!) ;;
-		*)
-			wait_for "${running[@]}"
-			running=()
-			test_in "$name" "$accel" "$smp" "$time" "$append" "$tests" ;;
-		esac
+		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
+		need=1
+		case $accel in multi) need=$smp ;; esac
+		while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$slots" ]; do wait_for_one; done
+		case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
+		test_in "$name" "$accel" "$smp" "$time" "$append" "${tests%%:*}" "${tests#*:}" &
+		threads[$!]=$need
+		used=$((used + need))
 		# all of it at once: it may be edited while machines run
 	done < <(cat "${TS_MACHINES:-$HARNESS/machines.tab}")
-	wait_for "${running[@]}"
+	while [ "$used" -gt 0 ]; do wait_for_one; done
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.

@@ -15,7 +15,9 @@ rm -rf "$root"
 mkdir -p "$root"/{dev,proc,sys,tmp,run,root,etc,kselftest} "$root"/usr/{bin,sbin,lib,lib64}
 for dir in bin sbin lib lib64; do ln -s "usr/$dir" "$root/$dir"; done
 echo 'root:x:0:0:root:/root:/bin/bash' >"$root/etc/passwd"
-echo 'root:x:0:' >"$root/etc/group"
+# The base's tests look for a second owner and group.
+echo 'nobody:x:65534:65534:nobody:/:/bin/false' >>"$root/etc/passwd"
+printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' >"$root/etc/group"
 
 files() { while read -r name; do [ ! -f "$name" ] || printf '%s\n' "$name"; done; }
 
@@ -62,7 +64,8 @@ cp -L "$busybox" "$root/usr/bin/busybox"
 done
 
 cp "$here/init" "$root/init"
-chmod 755 "$root/init"
+cp "$here/pick" "$root/usr/bin/pick"
+chmod 755 "$root/init" "$root/usr/bin/pick"
 cp -a "$modules/lib/modules" "$root/usr/lib/modules"
 # links to where the kernel was built
 rm -f "$root"/usr/lib/modules/*/{build,source}
