@@ -50,7 +50,7 @@ the_file_shows_how_many_are_attached()
 	equal "callbacks shown" "$(echo "$line" | grep -o ops_func | wc -l)" 6
 	remove_sample
 	! grep -q tracee enabled_functions || fail "left over"
-	equal "touched functions of the module" "$(grep -c 'ftrace_ops' touched_functions)" 0
+	equal "touched functions of the module" "$(grep -c '\[ftrace_ops\]' touched_functions)" 0
 }
 
 tracer_and_callbacks_on_one_function()
