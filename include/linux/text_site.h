@@ -95,7 +95,8 @@ extern struct text_site_table *text_site_tables;
 	     table = READ_ONCE(table->next))
 
 #define for_each_text_site(site, table)					\
-	for (site = (table)->sites; site < (table)->sites + (table)->nr; site++)
+	for (struct text_site *__end = (site = (table)->sites) + (table)->nr; \
+	     site < __end; site++)
 
 static __always_inline unsigned long text_site_addr(const struct text_site *site)
 {
@@ -122,7 +123,27 @@ struct text_site *text_site_find(unsigned long start, unsigned long end,
 				 struct text_site_table **in);
 
 /* Batches: kernel/text_site/batch.c */
-void text_site_mark(struct text_site_table *table, struct text_site *site);
+
+/**
+ * text_site_mark - put a site into the batch being prepared
+ * @table: the table it is in, which must be ready
+ * @site: a live site, not yet marked
+ *
+ * Context: under the lock of the kind's owner.
+ */
+static __always_inline void text_site_mark(struct text_site_table *table,
+					   struct text_site *site)
+{
+	unsigned int i = site - table->sites;
+
+	site->state |= TEXT_SITE_PENDING;
+	if (i < table->first)
+		table->first = i;
+	if (i >= table->last)
+		table->last = i + 1;
+	table->nr_pending++;
+}
+
 int text_site_commit(struct text_site_kind *kind);
 void text_site_abort(struct text_site_kind *kind);
 

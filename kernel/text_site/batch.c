@@ -8,27 +8,9 @@
  */
 #include <linux/cpu.h>
 #include <linux/memory.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/text_site.h>
-
-/**
- * text_site_mark - put a site into the batch being prepared
- * @table: the table it is in, which must be ready
- * @site: a live site, not yet marked
- *
- * Context: under the lock of the kind's owner.
- */
-void text_site_mark(struct text_site_table *table, struct text_site *site)
-{
-	unsigned int i = site - table->sites;
-
-	site->state |= TEXT_SITE_PENDING;
-	table->first = min(table->first, i);
-	table->last = max(table->last, i + 1);
-	table->nr_pending++;
-}
 
 static void table_reset(struct text_site_table *table)
 {

@@ -120,14 +120,33 @@ static void site_swap(void *a, void *b, int size)
 	y->state = was.state;
 }
 
-static bool site_in_text(const struct text_site_table *table, unsigned long addr)
+/* The text that an address is in: @range gets its first address and its last */
+static bool text_around(const struct text_site_table *table, unsigned long addr,
+			struct text_range *range)
 {
-	if (!table->mod)
-		/* .exit.text is in neither text range, but goes with init */
-		return core_kernel_text(addr) || init_section_contains((void *)addr, 1);
+	const struct text_range kernel[] = {
+		{ (unsigned long)_stext, (unsigned long)_etext - 1 },
+		/* .exit.text is in no range of text, but goes with init */
+		{ (unsigned long)__init_begin, (unsigned long)__init_end - 1 },
+	};
+	static const enum mod_mem_type types[] = { MOD_TEXT, MOD_INIT_TEXT };
+	unsigned int i;
 
-	return within_module_mem_type(addr, table->mod, MOD_TEXT) ||
-	       within_module_mem_type(addr, table->mod, MOD_INIT_TEXT);
+	for (i = 0; i < ARRAY_SIZE(kernel); i++) {
+		*range = kernel[i];
+		if (table->mod) {
+			const struct module_memory *mem = &table->mod->mem[types[i]];
+
+			range->start = (unsigned long)mem->base;
+			range->end = range->start + mem->size - 1;
+			/* No text of this type: that would be a range of everything. */
+			if (!mem->size)
+				continue;
+		}
+		if (addr >= range->start && addr <= range->end)
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -147,22 +166,24 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 			 unsigned int nr)
 {
 	const char *who = table->mod ? table->mod->name : "kernel";
+	struct text_range range = { 1, 0 };
+	unsigned long addr, last = 0;
 	bool sorted = true;
 	unsigned int i;
 
 	while (nr && !sites[nr - 1].offset)
 		nr--;
 
-	for (i = 0; i < nr; i++) {
-		unsigned long addr = text_site_addr(&sites[i]);
-
-		if (!site_in_text(table, addr) ||
-		    !site_in_text(table, addr + TEXT_SITE_SIZE - 1)) {
+	for (i = 0; i < nr; i++, last = addr) {
+		addr = text_site_addr(&sites[i]);
+		if (unlikely(addr < range.start || addr + TEXT_SITE_SIZE - 1 > range.end) &&
+		    (!text_around(table, addr, &range) ||
+		     addr + TEXT_SITE_SIZE - 1 > range.end)) {
 			pr_err("text_site: %s: entry %u of the %s table refers to %pS, which is not in its text\n",
 			       who, i, table->kind->name, (void *)addr);
 			return -EINVAL;
 		}
-		if (i && site_cmp(&sites[i - 1], &sites[i]) >= 0)
+		if (addr <= last)
 			sorted = false;
 	}
 

@@ -75,7 +75,8 @@ void __init ftrace_init(void)
 	kernel.ready = true;
 
 	pr_info("text_site: %u sites, nop %s, %llu cycles, %u left alone\n",
-		report.converted, arch_text_site_nop_name(), get_cycles() - start, report.left);
+		report.converted, arch_text_site_nop_name(),
+		(unsigned long long)(get_cycles() - start), report.left);
 
 	ftrace_enabled = 1;
 

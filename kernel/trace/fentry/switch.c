@@ -90,9 +90,6 @@ static bool set_has(const struct ops_set *set, const struct ftrace_ops *ops)
 /* What @set is to this batch; found out when the first site with it is met */
 static void batch_meet(struct fentry_batch *batch, struct ops_set *set)
 {
-	if (likely(set->seq == switch_seq))
-		return;
-
 	set->seq = switch_seq;
 	set->has = batch->ops ? set_has(set, batch->ops) : set->nr;
 	set->to = NULL;
@@ -113,8 +110,8 @@ static int batch_leave(struct fentry_batch *batch, struct ops_set *set)
 	return 0;
 }
 
-static int batch_site(struct fentry_batch *batch, struct text_site_table *table,
-		      struct text_site *site, bool want)
+static __always_inline int batch_site(struct fentry_batch *batch, struct text_site_table *table,
+				      struct text_site *site, bool want)
 {
 	struct ops_set *set;
 	int ret;
@@ -123,7 +120,8 @@ static int batch_site(struct fentry_batch *batch, struct text_site_table *table,
 		return 0;
 
 	set = fentry_site_set(site);
-	batch_meet(batch, set);
+	if (unlikely(set->seq != switch_seq))
+		batch_meet(batch, set);
 	if (set->has == want)
 		return 0;
 
@@ -204,6 +202,16 @@ static int batch_named(struct fentry_batch *batch, const struct fentry_scope *na
 	return 0;
 }
 
+/*
+ * Is it less work to look at all sites than at those that a filter names? Finding
+ * a site by its address is a binary search.
+ */
+static bool names_many(const struct fentry_scope *scope)
+{
+	return ftrace_hash_empty(scope->filter) ||
+	       scope->filter->count > ftrace_update_tot_cnt / 16;
+}
+
 static void batch_begin(struct fentry_batch *batch, struct ftrace_ops *ops, bool sharers)
 {
 	lockdep_assert_held(&ftrace_lock);
@@ -262,8 +270,7 @@ int fentry_switch(struct ftrace_ops *ops, bool sharers, const struct fentry_scop
 
 	batch_begin(&batch, ops, sharers);
 
-	if ((old && ftrace_hash_empty(old->filter)) ||
-	    (new && ftrace_hash_empty(new->filter))) {
+	if ((old && names_many(old)) || (new && names_many(new))) {
 		ret = batch_all_tables(&batch, new);
 	} else {
 		if (old)

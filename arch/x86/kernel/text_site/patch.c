@@ -51,17 +51,14 @@ static void site_insn(u8 *insn, unsigned long addr, unsigned long target)
  * between runs the old or the new one. The three bytes behind it are written
  * back as they were. At the end of a page there may be nothing behind it.
  */
-static void convert_site(unsigned long addr)
+static __always_inline void convert_site(unsigned long addr, u64 nop)
 {
 	const u64 mask = GENMASK_ULL(8 * TEXT_SITE_SIZE - 1, 0);
-	u64 nop = 0;
 
-	if (offset_in_page(addr) > PAGE_SIZE - sizeof(u64)) {
+	if (unlikely(offset_in_page(addr) > PAGE_SIZE - sizeof(u64)))
 		memcpy((void *)addr, site_nop->bytes, TEXT_SITE_SIZE);
-		return;
-	}
-	memcpy(&nop, site_nop->bytes, TEXT_SITE_SIZE);
-	put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
+	else
+		put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
 }
 
 static bool holds_call(unsigned long addr, unsigned long target)
@@ -97,13 +94,15 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 {
 	struct text_site_report report = {};
 	struct text_site *site;
+	u64 nop = 0;
+
+	memcpy(&nop, site_nop->bytes, TEXT_SITE_SIZE);
 
 	for_each_text_site(site, table) {
 		unsigned long addr = text_site_addr(site);
 
 		if (likely(holds_call(addr, (unsigned long)__fentry__))) {
-			convert_site(addr);
-			report.converted++;
+			convert_site(addr, nop);
 			continue;
 		}
 		if (!report.left++)
@@ -111,6 +110,7 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 				(void *)addr, TEXT_SITE_SIZE, (void *)addr);
 		site->state |= TEXT_SITE_DEAD;
 	}
+	report.converted = table->nr - report.left;
 
 	sync_core();
 	return report;
@@ -141,22 +141,33 @@ int arch_text_site_verify(const struct text_site *site, unsigned long target)
 
 enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
 
-/* The state of a site that leaves *@target, which becomes the one it gets */
-static u32 next_state(u32 state, const struct text_site_kind *kind,
-		      struct text_target **target)
-{
-	u32 id = (*target)->next;
+/**
+ * struct patch_target - what a site holds: mostly the same as the one before it
+ * @id: the target's
+ * @now: the target
+ * @next: the one that it is replaced by
+ */
+struct patch_target {
+	u32				id;
+	const struct text_target	*now, *next;
+};
 
-	*target = text_target(kind, id);
-	return (state & ~TEXT_SITE_TARGET) | id | (*target)->mark;
+static __always_inline void patch_target(struct patch_target *target,
+					 const struct text_site_kind *kind, u32 state)
+{
+	if (likely((state & TEXT_SITE_TARGET) == target->id))
+		return;
+
+	target->id = state & TEXT_SITE_TARGET;
+	target->now = text_target(kind, target->id);
+	target->next = text_target(kind, target->now->next);
 }
 
 /* One site, to be written at @at. @pass is known when this is compiled. */
-static __always_inline void patch_site(struct text_site *site, u8 *at,
+static __always_inline void patch_site(struct text_site *site, u8 *at, struct patch_target *target,
 				       const struct text_site_kind *kind, enum patch_pass pass)
 {
-	struct text_target *target = text_target(kind, site->state & TEXT_SITE_TARGET);
-	unsigned long addr = text_site_addr(site);
+	const u32 state = site->state;
 
 	switch (pass) {
 	case PASS_BREAK:
@@ -164,28 +175,31 @@ static __always_inline void patch_site(struct text_site *site, u8 *at,
 		break;
 
 	case PASS_TAIL:
+		patch_target(target, kind, state);
 		/*
 		 * From here on the breakpoint handler does what is to be, instead
 		 * of what was. Both are right. The target's address and code have
 		 * been visible to every CPU since the sync before this pass at
 		 * the latest.
 		 */
-		WRITE_ONCE(site->state, next_state(site->state, kind, &target));
-		if (target->addr)
-			put_unaligned((s32)(target->addr - addr - CALL_INSN_SIZE),
-				      (s32 *)(at + 1));
+		WRITE_ONCE(site->state, (state & ~TEXT_SITE_TARGET) | target->now->next |
+					target->next->mark);
+		if (target->next->addr)
+			put_unaligned((s32)(target->next->addr - text_site_addr(site) -
+					    CALL_INSN_SIZE), (s32 *)(at + 1));
 		else
 			memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
 		break;
 
 	case PASS_HEAD:
-		WRITE_ONCE(*at, target->addr ? CALL_INSN_OPCODE : site_nop->bytes[0]);
+		patch_target(target, kind, state);
+		WRITE_ONCE(*at, target->now->addr ? CALL_INSN_OPCODE : site_nop->bytes[0]);
 		/*
 		 * After the head, which x86 does not reorder: who sees the site
 		 * not pending sees no breakpoint of ours.
 		 */
 		barrier();
-		WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
+		WRITE_ONCE(site->state, state & ~TEXT_SITE_PENDING);
 		break;
 	}
 }
@@ -199,7 +213,7 @@ static struct text_site *next_pending(struct text_site *site,
 }
 
 /* How many sites are written at once: bounds the time for which interrupts are off. */
-#define RUN_MAX	256
+#define RUN_MAX	384
 
 /**
  * struct patch_run - pending sites that are written at once
@@ -217,27 +231,28 @@ struct patch_run {
 static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
 				  struct text_site *end)
 {
+	unsigned int nr = 0;
+
 	text_window_begin(&run->window);
-	for (run->nr = 0; run->nr < RUN_MAX && site < end; run->nr++) {
-		if (!text_window_add(&run->window, text_site_addr(site)))
-			break;
-		run->site[run->nr] = site;
+	while (nr < RUN_MAX && site < end && text_window_add(&run->window, text_site_addr(site))) {
+		run->site[nr++] = site;
 		site = next_pending(site + 1, end);
 	}
+	run->nr = nr;
 	return site;
 }
 
 static __always_inline void run_write(struct patch_run *run, const struct text_site_kind *kind,
 				      enum patch_pass pass)
 {
-	unsigned int i;
+	struct text_cursor cursor = { .page = run->window.page, .to = TEXT_WINDOW };
+	struct text_site **site = run->site, **end = site + run->nr;
+	struct patch_target target = { .id = ~0 };
 
 	text_window_open(&run->window);
-	for (i = 0; i < run->nr; i++) {
-		struct text_site *site = run->site[i];
-
-		patch_site(site, text_window_at(&run->window, text_site_addr(site)), kind, pass);
-	}
+	for (; site < end; site++)
+		patch_site(*site, text_window_at(&cursor, text_site_addr(*site)), &target,
+			   kind, pass);
 	text_window_close(&run->window);
 }
 

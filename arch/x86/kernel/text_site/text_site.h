@@ -42,7 +42,7 @@ extern const struct site_nop *site_nop;
 /**
  * struct text_window - pages of text that can be written
  * @nr: how many
- * @at: the one that the latest address was in
+ * @last: the last one, by number
  * @page: which they are, by number, ascending
  * @ptes: where they are mapped
  * @ptl: lock of @ptes
@@ -50,7 +50,8 @@ extern const struct site_nop *site_nop;
  * @irqs: whether interrupts were on
  */
 struct text_window {
-	unsigned int	nr, at;
+	unsigned int	nr;
+	unsigned long	last;
 	unsigned long	page[TEXT_WINDOW_PAGES];
 	pte_t		*ptes;
 	spinlock_t	*ptl;
@@ -62,17 +63,41 @@ struct text_window {
 #define TEXT_WINDOW	(poking_addr & PMD_MASK)
 
 void text_window_begin(struct text_window *window);
-bool text_window_add(struct text_window *window, unsigned long addr);
+bool text_window_extend(struct text_window *window, unsigned long addr);
 void text_window_open(struct text_window *window);
 void text_window_close(struct text_window *window);
 
-/* Where to write text of @addr, which is in an open window and above the last one */
-static __always_inline u8 *text_window_at(struct text_window *window, unsigned long addr)
+/**
+ * text_window_add - have a window include a site
+ * @window: begun, not open
+ * @addr: the site's, above that of the last one
+ *
+ * Return: false if the window is full.
+ */
+static __always_inline bool text_window_add(struct text_window *window, unsigned long addr)
 {
-	while (window->page[window->at] != addr >> PAGE_SHIFT)
-		window->at++;
+	return (addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT == window->last ||
+	       text_window_extend(window, addr);
+}
 
-	return (u8 *)(TEXT_WINDOW + window->at * PAGE_SIZE + offset_in_page(addr));
+/**
+ * struct text_cursor - a place in an open window
+ * @page: the page of text it is in
+ * @to: where that is to be written
+ */
+struct text_cursor {
+	const unsigned long	*page;
+	unsigned long		to;
+};
+
+/* Where to write text of @addr, which is in the window and above the last one */
+static __always_inline u8 *text_window_at(struct text_cursor *cursor, unsigned long addr)
+{
+	while (*cursor->page != addr >> PAGE_SHIFT) {
+		cursor->page++;
+		cursor->to += PAGE_SIZE;
+	}
+	return (u8 *)(cursor->to + offset_in_page(addr));
 }
 
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);

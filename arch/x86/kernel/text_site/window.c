@@ -11,7 +11,6 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
-#include <asm/sections.h>
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
@@ -19,8 +18,12 @@
 
 static struct page *text_page(unsigned long addr)
 {
-	return core_kernel_text(addr) ? virt_to_page((void *)addr) :
-					vmalloc_to_page((void *)addr);
+	struct page *page = is_vmalloc_or_module_addr((void *)addr) ?
+			    vmalloc_to_page((void *)addr) : virt_to_page((void *)addr);
+
+	/* Something is at the site's address, or it could not have been verified. */
+	BUG_ON(!page);
+	return page;
 }
 
 /**
@@ -30,22 +33,17 @@ static struct page *text_page(unsigned long addr)
 void text_window_begin(struct text_window *window)
 {
 	window->nr = 0;
-	window->at = 0;
-}
-
-static bool window_has(const struct text_window *window, unsigned long page)
-{
-	return window->nr && window->page[window->nr - 1] >= page;
+	window->last = 0;	/* there is no text */
 }
 
 /**
- * text_window_add - have a window include a site
+ * text_window_extend - have a window include the pages of a site
  * @window: begun, not open
- * @addr: the site's, above that of the last one
+ * @addr: the site's, above that of the last one, and not in its last page alone
  *
  * Return: false if the window is full.
  */
-bool text_window_add(struct text_window *window, unsigned long addr)
+bool text_window_extend(struct text_window *window, unsigned long addr)
 {
 	const unsigned long pages[] = {
 		addr >> PAGE_SHIFT, (addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT,
@@ -57,8 +55,10 @@ bool text_window_add(struct text_window *window, unsigned long addr)
 		return false;
 
 	for (i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (!window_has(window, pages[i]))
+		if (window->last < pages[i]) {
 			window->page[window->nr++] = pages[i];
+			window->last = pages[i];
+		}
 	}
 	return true;
 }
