@@ -153,13 +153,6 @@ static int match_symbol(void *data, unsigned long addr)
 	return ret;
 }
 
-static int match_symbol_name(void *data, const char *name, unsigned long addr)
-{
-	struct search *search = data;
-
-	return pattern_matches(search->func, name) ? match_symbol(search, addr) : 0;
-}
-
 static int match_table(struct search *search, const struct text_site_table *table)
 {
 	struct text_site *site;
@@ -174,19 +167,15 @@ static int match_table(struct search *search, const struct text_site_table *tabl
 	return ret;
 }
 
-/*
- * To find the name of an address takes ten times as long as to find the next name:
- * that is done only where there is no list of names, or none is asked for.
- */
+/* One name is looked up; a pattern is compared with the name of each site. */
 static int match_kernel(struct search *search, const struct text_site_table *table)
 {
 	if (!module_matches(search->module, NULL))
 		return 0;
-	if (any_name(search))
+	if (search->func->type != MATCH_FULL || any_name(search))
 		return match_table(search, table);
-	if (search->func->type == MATCH_FULL)
-		return kallsyms_on_each_match_symbol(match_symbol, search->func->text, search);
-	return kallsyms_on_each_symbol(match_symbol_name, search);
+
+	return kallsyms_on_each_match_symbol(match_symbol, search->func->text, search);
 }
 
 static int match_names(struct search *search)
