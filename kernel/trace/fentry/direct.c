@@ -181,8 +181,9 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
  * Context: process context, sleeps.
  *
  * Return: 0; or with nothing changed -ENODEV after ftrace_kill(), -EINVAL if @ops
- * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what the owner's ops_func says
- * if there is an ops with IPMODIFY, or an error of fentry_switch().
+ * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what
+ * the owner's ops_func says if there is an ops with IPMODIFY, or an error of
+ * fentry_switch().
  */
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {

@@ -11,7 +11,6 @@
 #include "fentry_test.h"
 
 int fentry_test_direct_hits[2];
-extern const u8 fentry_test_direct_a[], fentry_test_direct_b[];
 
 /* What sites call: counts, and changes nothing else but the flags */
 #define DIRECT_TRAMPOLINE(_name, _counter)					\

@@ -3,8 +3,13 @@
 #ifndef _FENTRY_TEST_H
 #define _FENTRY_TEST_H
 
+#include <linux/types.h>
+
 long fentry_test_callee(long a, long b, long c, long d, long e, long f);
 long fentry_test_other(long a, long b, long c, long d, long e, long f);
 long fentry_test_caller(void);
+
+extern int fentry_test_direct_hits[2];
+extern const u8 fentry_test_direct_a[], fentry_test_direct_b[];
 
 #endif /* _FENTRY_TEST_H */
