@@ -6,7 +6,7 @@
  *   calls     read: of CALLS calls of function_cost_callee(), the least of some
  *             rounds
  *   sites     write, at once: addresses of function entries, one a line
- *   switch    read: to attach an ops to those
+ *   switch    read: to attach an ops to those; to all, if none were written
  *   ninth     read: to attach a ninth ops to one function while eight are attached
  *             to all
  *
@@ -16,8 +16,10 @@
 #include <linux/debugfs.h>
 #include <linux/ftrace.h>
 #include <linux/irqflags.h>
+#include <linux/linkage.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/timex.h>
@@ -31,7 +33,9 @@ static DEFINE_MUTEX(cost_mutex);
 static unsigned long *sites;
 static unsigned int nr_sites;
 
-noinline void function_cost_callee(void)
+asmlinkage void function_cost_callee(void);
+
+noinline __noclone void function_cost_callee(void)
 {
 	/* Not to be left out for having no effect */
 	barrier();
@@ -69,6 +73,9 @@ static ssize_t sites_write(struct file *filp, const char __user *ubuf, size_t cn
 	unsigned long *new;
 	int ret = 0;
 
+	if (*ppos)
+		return -EINVAL;
+
 	/* At least two characters for each */
 	new = kvmalloc_array(cnt / 2 + 1, sizeof(*new), GFP_KERNEL);
 	if (!new)
@@ -90,6 +97,7 @@ static ssize_t sites_write(struct file *filp, const char __user *ubuf, size_t cn
 		nr_sites = 0;
 	mutex_unlock(&cost_mutex);
 	kfree(text);
+	*ppos += ret ? 0 : cnt;
 	return ret ?: cnt;
 }
 
@@ -116,10 +124,11 @@ static int cost_of_switch(struct seq_file *m, struct ftrace_ops *ops)
 static int switch_show(struct seq_file *m, void *v)
 {
 	static struct ftrace_ops ops = { .func = nothing };
-	int ret;
+	int ret = 0;
 
 	mutex_lock(&cost_mutex);
-	ret = nr_sites ? ftrace_set_filter_ips(&ops, sites, nr_sites, 0, 1) : -ENOENT;
+	if (nr_sites)
+		ret = ftrace_set_filter_ips(&ops, sites, nr_sites, 0, 1);
 	if (!ret)
 		ret = cost_of_switch(m, &ops);
 	ftrace_free_filter(&ops);
