@@ -18,8 +18,9 @@
 
 static struct page *text_page(unsigned long addr)
 {
-	struct page *page = is_vmalloc_or_module_addr((void *)addr) ?
-			    vmalloc_to_page((void *)addr) : virt_to_page((void *)addr);
+	/* Nothing that can be traced: there may be breakpoints everywhere. */
+	struct page *page = addr < MODULES_VADDR ? virt_to_page((void *)addr) :
+						   vmalloc_to_page((void *)addr);
 
 	/* Something is at the site's address, or it could not have been verified. */
 	BUG_ON(!page);
