@@ -17,7 +17,6 @@
  *                                    it runs with interrupts off, so a CPU that
  *                                    took the IPI has left it
  */
-#include <linux/bsearch.h>
 #include <linux/kernel.h>
 #include <linux/memory.h>
 #include <linux/module.h>
@@ -33,36 +32,28 @@ struct text_range {
 	unsigned long start, end;
 };
 
-/* Compares a range of addresses with the bytes of a site. */
-static __always_inline int range_cmp_site(const void *key, const void *elt)
+/*
+ * The first site of a table that ends above an address. A breakpoint is mostly a
+ * search: so this is as little as it takes.
+ */
+static __always_inline struct text_site *first_above(const struct text_site_table *table,
+						     unsigned long addr)
 {
-	const struct text_range *range = key;
-	unsigned long addr = text_site_addr(elt);
+	struct text_site *site = table->sites;
+	unsigned int nr = table->nr;
 
-	if (range->end < addr)
-		return -1;
-	if (range->start >= addr + TEXT_SITE_SIZE)
-		return 1;
-	return 0;
-}
+	/* It is one of the @nr sites from @site on, or the one behind them. */
+	while (nr) {
+		const unsigned int half = nr / 2;
 
-static __always_inline struct text_site *
-first_live(const struct text_site_table *table, const struct text_range *range)
-{
-	struct text_site *end = table->sites + table->nr, *site;
-
-	site = __inline_bsearch(range, table->sites, table->nr, sizeof(*site),
-				range_cmp_site);
-	if (!site)
-		return NULL;
-
-	while (site > table->sites && !range_cmp_site(range, site - 1))
-		site--;
-	for (; site < end && !range_cmp_site(range, site); site++) {
-		if (!(READ_ONCE(site->state) & TEXT_SITE_DEAD))
-			return site;
+		if (text_site_addr(site + half) + TEXT_SITE_SIZE <= addr) {
+			site += half + 1;
+			nr -= half + 1;
+		} else {
+			nr = half;
+		}
 	}
-	return NULL;
+	return site;
 }
 
 /**
@@ -79,7 +70,6 @@ first_live(const struct text_site_table *table, const struct text_range *range)
 noinstr struct text_site *text_site_find(unsigned long start, unsigned long end,
 					 struct text_site_table **in)
 {
-	struct text_range range = { start, end };
 	struct text_site_table *table;
 	struct text_site *site;
 
@@ -87,16 +77,18 @@ noinstr struct text_site *text_site_find(unsigned long start, unsigned long end,
 		if (end < table->start || start >= table->end)
 			continue;
 
+		site = first_above(table, start);
+		for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
+			if (READ_ONCE(site->state) & TEXT_SITE_DEAD)
+				continue;
+			if (in)
+				*in = table;
+			return site;
+		}
 		/*
 		 * Only dead ones here: their text may have been freed, and be
 		 * another table's by now.
 		 */
-		site = first_live(table, &range);
-		if (!site)
-			continue;
-		if (in)
-			*in = table;
-		return site;
 	}
 	return NULL;
 }
