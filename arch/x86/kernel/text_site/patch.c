@@ -213,18 +213,21 @@ static struct text_site *next_pending(struct text_site *site,
 }
 
 /* How many sites are written at once: bounds the time for which interrupts are off. */
-#define RUN_MAX	384
+#define RUN_MAX	512
 
 /**
  * struct patch_run - pending sites that are written at once
  * @window: where
  * @nr: how many
- * @site: which, ascending
+ * @todo: which, ascending, and where to write each
  */
 struct patch_run {
 	struct text_window	window;
 	unsigned int		nr;
-	struct text_site	*site[RUN_MAX];
+	struct {
+		struct text_site	*site;
+		u8			*at;
+	} todo[RUN_MAX];
 };
 
 /* The sites that get into a run, from @site on. Return: the first that does not. */
@@ -234,8 +237,13 @@ static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
 	unsigned int nr = 0;
 
 	text_window_begin(&run->window);
-	while (nr < RUN_MAX && site < end && text_window_add(&run->window, text_site_addr(site))) {
-		run->site[nr++] = site;
+	while (nr < RUN_MAX && site < end) {
+		u8 *at = text_window_add(&run->window, text_site_addr(site));
+
+		if (!at)
+			break;
+		run->todo[nr].site = site;
+		run->todo[nr++].at = at;
 		site = next_pending(site + 1, end);
 	}
 	run->nr = nr;
@@ -245,14 +253,12 @@ static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
 static __always_inline void run_write(struct patch_run *run, const struct text_site_kind *kind,
 				      enum patch_pass pass)
 {
-	struct text_cursor cursor = { .page = run->window.page, .to = TEXT_WINDOW };
-	struct text_site **site = run->site, **end = site + run->nr;
 	struct patch_target target = { .id = ~0 };
+	unsigned int i;
 
 	text_window_open(&run->window);
-	for (; site < end; site++)
-		patch_site(*site, text_window_at(&cursor, text_site_addr(*site)), &target,
-			   kind, pass);
+	for (i = 0; i < run->nr; i++)
+		patch_site(run->todo[i].site, run->todo[i].at, &target, kind, pass);
 	text_window_close(&run->window);
 }
 

@@ -105,10 +105,64 @@ static void test_verify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], 0), -EINVAL);
 }
 
+static struct text_window window;
+
+/* Where is the @page'th of the window? */
+static unsigned long window_page(unsigned int page)
+{
+	return TEXT_WINDOW + page * PAGE_SIZE;
+}
+
+static void expect_window(struct kunit *test, unsigned long addr, unsigned long at,
+			  unsigned int nr)
+{
+	KUNIT_EXPECT_EQ(test, (unsigned long)text_window_add(&window, addr), at);
+	KUNIT_EXPECT_EQ(test, window.nr, nr);
+}
+
+static void test_window(struct kunit *test)
+{
+	const unsigned long page = 0x1000 * PAGE_SIZE;
+
+	text_window_begin(&window);
+	expect_window(test, page + 16, window_page(0) + 16, 1);
+	expect_window(test, page + 32, window_page(0) + 32, 1);
+	/* From one page into the next; and one in that */
+	expect_window(test, page + PAGE_SIZE - 3, window_page(0) + PAGE_SIZE - 3, 2);
+	expect_window(test, page + PAGE_SIZE + 16, window_page(1) + 16, 2);
+	/* Pages left out, and both pages new */
+	expect_window(test, page + 8 * PAGE_SIZE, window_page(2), 3);
+	expect_window(test, page + 10 * PAGE_SIZE - 1, window_page(3) + PAGE_SIZE - 1, 5);
+
+	KUNIT_EXPECT_EQ(test, window.page[0], page / PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, window.page[1], page / PAGE_SIZE + 1);
+	KUNIT_EXPECT_EQ(test, window.page[2], page / PAGE_SIZE + 8);
+	KUNIT_EXPECT_EQ(test, window.page[3], page / PAGE_SIZE + 9);
+	KUNIT_EXPECT_EQ(test, window.page[4], page / PAGE_SIZE + 10);
+}
+
+static void test_full_window(struct kunit *test)
+{
+	unsigned int i;
+
+	text_window_begin(&window);
+	for (i = 0; text_window_add(&window, (0x1000 + 2 * i) * PAGE_SIZE); i++)
+		KUNIT_ASSERT_LT(test, i, TEXT_WINDOW_PAGES);
+
+	/* There was room for a site in two pages, not for one more. */
+	KUNIT_EXPECT_EQ(test, window.nr, TEXT_WINDOW_PAGES - 1);
+	KUNIT_EXPECT_EQ(test, window.page[window.nr - 1], 0x1000 + 2 * (i - 1));
+	/* What is in the last page still gets in. */
+	expect_window(test, window.last * PAGE_SIZE + 64, window_page(window.nr - 1) + 64,
+		      TEXT_WINDOW_PAGES - 1);
+}
+
 static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(test_convert),
 	KUNIT_CASE(test_what_is_no_call_is_left_alone),
 	KUNIT_CASE(test_verify),
+	KUNIT_CASE(test_window),
+	KUNIT_CASE(test_full_window),
 	{}
 };
 

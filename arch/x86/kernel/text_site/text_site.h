@@ -36,25 +36,23 @@ struct nop_cpu {
 
 extern const struct site_nop *site_nop;
 
-/* Bounds the time for which interrupts are off; all are in one page table. */
-#define TEXT_WINDOW_PAGES	64
+/* How many pages of text can be written at a time; all are in one page table. */
+#define TEXT_WINDOW_PAGES	128
 
 /**
  * struct text_window - pages of text that can be written
  * @nr: how many
  * @last: the last one, by number
+ * @distance: what to add to an address in the last page to get where it is written
  * @page: which they are, by number, ascending
- * @ptes: where they are mapped
- * @ptl: lock of @ptes
  * @prev: the mm that is not there meanwhile
  * @irqs: whether interrupts were on
  */
 struct text_window {
 	unsigned int	nr;
 	unsigned long	last;
+	unsigned long	distance;
 	unsigned long	page[TEXT_WINDOW_PAGES];
-	pte_t		*ptes;
-	spinlock_t	*ptl;
 	temp_mm_state_t	prev;
 	unsigned long	irqs;
 };
@@ -72,32 +70,16 @@ void text_window_close(struct text_window *window);
  * @window: begun, not open
  * @addr: the site's, above that of the last one
  *
- * Return: false if the window is full.
+ * Return: where it can be written while the window is open; NULL if that is full.
  */
-static __always_inline bool text_window_add(struct text_window *window, unsigned long addr)
+static __always_inline u8 *text_window_add(struct text_window *window, unsigned long addr)
 {
-	return (addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT == window->last ||
-	       text_window_extend(window, addr);
-}
+	if ((addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT != window->last &&
+	    !text_window_extend(window, addr))
+		return NULL;
 
-/**
- * struct text_cursor - a place in an open window
- * @page: the page of text it is in
- * @to: where that is to be written
- */
-struct text_cursor {
-	const unsigned long	*page;
-	unsigned long		to;
-};
-
-/* Where to write text of @addr, which is in the window and above the last one */
-static __always_inline u8 *text_window_at(struct text_cursor *cursor, unsigned long addr)
-{
-	while (*cursor->page != addr >> PAGE_SHIFT) {
-		cursor->page++;
-		cursor->to += PAGE_SIZE;
-	}
-	return (u8 *)(cursor->to + offset_in_page(addr));
+	/* A site that begins in the page before: that one is mapped before it. */
+	return (u8 *)(addr + window->distance);
 }
 
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);

@@ -4,7 +4,8 @@
  * other CPU has, and this one only while interrupts are off.
  *
  * It lies in the mm of text_poke(), around the two pages that one uses, and under
- * the same lock. The page table is there since boot: opening cannot fail.
+ * the same lock: text_mutex. The page table is there since boot and stays: opening
+ * cannot fail.
  */
 #include <linux/kernel.h>
 #include <linux/memory.h>
@@ -16,15 +17,11 @@
 
 #include "text_site.h"
 
+/* The page of a site's text. There is one: the text has been verified. */
 static struct page *text_page(unsigned long addr)
 {
 	/* Nothing that can be traced: there may be breakpoints everywhere. */
-	struct page *page = addr < MODULES_VADDR ? virt_to_page((void *)addr) :
-						   vmalloc_to_page((void *)addr);
-
-	/* Something is at the site's address, or it could not have been verified. */
-	BUG_ON(!page);
-	return page;
+	return addr < MODULES_VADDR ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
 }
 
 /**
@@ -61,39 +58,56 @@ bool text_window_extend(struct text_window *window, unsigned long addr)
 			window->last = pages[i];
 		}
 	}
+	window->distance = TEXT_WINDOW + (window->nr - 1) * PAGE_SIZE -
+			   (window->last << PAGE_SHIFT);
 	return true;
 }
 
-static void window_map(struct text_window *window)
+/* Where the window is in its page table, which nobody else changes meanwhile */
+static pte_t *window_ptes(void)
+{
+	static pte_t *ptes;
+	spinlock_t *ptl;	/* of the page table */
+
+	if (unlikely(!ptes)) {
+		ptes = get_locked_pte(poking_mm, TEXT_WINDOW, &ptl);
+		pte_unmap_unlock(ptes, ptl);
+	}
+	return ptes;
+}
+
+static void window_map(const struct text_window *window)
 {
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
+	pte_t *ptes = window_ptes();
 	unsigned int i;
 
 	for (i = 0; i < window->nr; i++)
-		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, window->ptes + i,
+		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i,
 			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
 }
 
-static void window_unmap(struct text_window *window)
+static void window_unmap(const struct text_window *window)
 {
+	pte_t *ptes = window_ptes();
 	unsigned int i;
 
 	for (i = 0; i < window->nr; i++)
-		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, window->ptes + i);
+		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i);
 }
 
 /**
  * text_window_open - open a window
  * @window: with the sites that are to be written
  *
- * Context: under text_mutex. Interrupts are off until text_window_close().
+ * Context: process context, under text_mutex. Interrupts are off until
+ * text_window_close().
  */
 void text_window_open(struct text_window *window)
 {
 	lockdep_assert_held(&text_mutex);
 
-	/* There since boot, like all of what text_poke() needs. */
-	window->ptes = get_locked_pte(poking_mm, TEXT_WINDOW, &window->ptl);
+	/* No CPU has this mm: nothing can be written yet. */
 	window_map(window);
 	local_irq_save(window->irqs);
 	window->prev = use_temporary_mm(poking_mm);
@@ -107,11 +121,14 @@ void text_window_close(struct text_window *window)
 {
 	/* What is to be written to it has been written before it goes. */
 	barrier();
-	window_unmap(window);
 	unuse_temporary_mm(window->prev);
-	/* Only this CPU has ever had it, and has it no more: no IPI. */
+	local_irq_restore(window->irqs);
+
+	/*
+	 * No CPU has this mm any more, nor will before text_mutex is given up. Who
+	 * has it next drops what it knows of the window: no IPI.
+	 */
+	window_unmap(window);
 	flush_tlb_mm_range(poking_mm, TEXT_WINDOW, TEXT_WINDOW + window->nr * PAGE_SIZE,
 			   PAGE_SHIFT, false);
-	local_irq_restore(window->irqs);
-	pte_unmap_unlock(window->ptes, window->ptl);
 }
