@@ -5,13 +5,13 @@
  *
  *   entry:  lea    -frame(%rsp),%rsp
  *           pushf; pop                          all registers only
- *   body:   mov    %rax,ax(%rsp) ...            into a struct pt_regs
+ *   body:   mov    %rcx,cx(%rsp) ...            into a struct pt_regs
  *           call   func                         once for each callback, with
  *           ...                                 %rdi: the site
  *                                               %rsi: its caller
  *                                               %rdx: the callback's argument
  *                                               %rcx: the registers
- *           mov    ax(%rsp),%rax ...
+ *           mov    cx(%rsp),%rcx ...
  *           push; popf                          all registers only
  *           lea    frame(%rsp),%rsp
  *   tail:   ret                                 or jmp, if it is to go on elsewhere
@@ -65,14 +65,14 @@ struct saved_reg {
 
 #define SAVED(_reg, _field)	{ _reg, offsetof(struct pt_regs, _field) }
 
-/* What C code may change and the traced function still needs */
+/* What C code may change and the traced function still needs: not %rax */
 static const struct saved_reg argument_regs[] = {
-	SAVED(RAX, ax), SAVED(RCX, cx), SAVED(RDX, dx), SAVED(RSI, si),
+	SAVED(RCX, cx), SAVED(RDX, dx), SAVED(RSI, si),
 	SAVED(RDI, di), SAVED(R8, r8), SAVED(R9, r9),
 };
 
 static const struct saved_reg other_regs[] = {
-	SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
+	SAVED(RAX, ax), SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
 	SAVED(R13, r13), SAVED(R14, r14), SAVED(R15, r15),
 };
 
