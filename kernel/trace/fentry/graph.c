@@ -46,6 +46,16 @@ static struct fentry_filter *graph_filter(const struct graph_file *file)
 						       lockdep_is_held(&graph_mutex)));
 }
 
+/* Put a filter into use. An empty one means nothing: better none at all. */
+static void graph_filter_use(struct ftrace_hash __rcu **slot, struct fentry_filter *filter)
+{
+	if (!filter->hash.count) {
+		kvfree(filter);
+		filter = NULL;
+	}
+	rcu_assign_pointer(*slot, filter ? &filter->hash : NULL);
+}
+
 static void *graph_start(struct seq_file *m, loff_t *pos)
 {
 	struct graph_file *file = m->private;
@@ -53,7 +63,7 @@ static void *graph_start(struct seq_file *m, loff_t *pos)
 
 	mutex_lock(&graph_mutex);
 	filter = graph_filter(file);
-	if (!filter || !filter->hash.count)
+	if (!filter)
 		return *pos ? NULL : SEQ_START_TOKEN;
 	return *pos < filter->hash.count ? &filter->ip[*pos] : NULL;
 }
@@ -226,7 +236,7 @@ static int graph_release(struct inode *inode, struct file *filp)
 
 		mutex_lock(&graph_mutex);
 		old = graph_filter(file);
-		rcu_assign_pointer(*file->slot, &file->filter->hash);
+		graph_filter_use(file->slot, file->filter);
 		mutex_unlock(&graph_mutex);
 		trace_parser_put(&file->parser);
 		file->filter = NULL;
@@ -302,7 +312,7 @@ static void __init early_filter(struct ftrace_hash __rcu **slot, char *list)
 		if (graph_match(&filter, glob))
 			pr_warn("fentry: no function matches '%s'\n", glob);
 	}
-	rcu_assign_pointer(*slot, &filter->hash);
+	graph_filter_use(slot, filter);
 }
 
 /**

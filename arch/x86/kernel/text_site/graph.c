@@ -8,16 +8,8 @@
 
 #include <asm/ftrace.h>
 
-/**
- * prepare_ftrace_return - catch the return of a function
- * @ip: its site
- * @parent: where its return address is
- * @frame_pointer: 0 or its frame pointer, for checking
- *
- * Context: at the function's entry, or where one is made up.
- */
-void prepare_ftrace_return(unsigned long ip, unsigned long *parent,
-			   unsigned long frame_pointer)
+static __always_inline void catch_return(unsigned long ip, unsigned long *parent,
+					 unsigned long frame_pointer)
 {
 	unsigned long to = *parent;
 	int bit;
@@ -40,6 +32,20 @@ void prepare_ftrace_return(unsigned long ip, unsigned long *parent,
 }
 
 /**
+ * prepare_ftrace_return - catch the return of a function
+ * @ip: its site
+ * @parent: where its return address is
+ * @frame_pointer: 0 or its frame pointer, for checking
+ *
+ * Context: at the function's entry, or where one is made up.
+ */
+void prepare_ftrace_return(unsigned long ip, unsigned long *parent,
+			   unsigned long frame_pointer)
+{
+	catch_return(ip, parent, frame_pointer);
+}
+
+/**
  * ftrace_graph_func - the function graph tracer's callback
  * @ip: the site
  * @parent_ip: the function's return address
@@ -49,5 +55,5 @@ void prepare_ftrace_return(unsigned long ip, unsigned long *parent,
 void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	prepare_ftrace_return(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), 0);
+	catch_return(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), 0);
 }
