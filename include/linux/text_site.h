@@ -34,7 +34,8 @@ struct text_site {
 
 /**
  * struct text_target - something that sites of a kind can hold
- * @addr: address that a site holding this target calls; 0: none, it is a NOP
+ * @addr: address that a site holding this target calls or jumps to; 0: none, it
+ *	is a NOP
  * @owner: what it is to the owner of the kind
  * @next: id of the target that a pending site holding this one is to get
  * @mark: TEXT_SITE_OWNER flags that a site gets with this target, for good
@@ -51,14 +52,23 @@ struct text_target {
 #define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES)
 
 /**
+ * enum text_insn - what the instruction of a site does with its target
+ * @TEXT_INSN_CALL: calls it
+ * @TEXT_INSN_JMP: jumps to it
+ */
+enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP };
+
+/**
  * struct text_site_kind - sites that share one space of target ids
  * @name: for messages
+ * @insn: what its sites hold, unless it is the NOP
  * @pages: the targets, in pages that are never freed, so that the breakpoint
  *	handler can follow an id at any moment without a lock. Target 0 exists
  *	always and is the NOP.
  */
 struct text_site_kind {
 	const char		*name;
+	enum text_insn		insn;
 	struct text_target	*pages[TEXT_TARGET_PAGES];
 };
 
@@ -114,6 +124,9 @@ static __always_inline u32 text_site_target_id(const struct text_site *site)
 	return READ_ONCE(site->state) & TEXT_SITE_TARGET;
 }
 
+/* Targets: kernel/text_site/target.c */
+int text_target_reserve(struct text_site_kind *kind, u32 id);
+
 /* Tables: kernel/text_site/table.c */
 int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 			 unsigned int nr);
@@ -160,7 +173,11 @@ struct text_site_report {
 /* Provided by the architecture: arch/.../kernel/text_site/ */
 void arch_text_site_init(void);
 struct text_site_report arch_text_site_convert(struct text_site_table *table);
-int arch_text_site_verify(const struct text_site *site, unsigned long target);
+int arch_text_site_verify(const struct text_site_kind *kind, const struct text_site *site,
+			  unsigned long target);
+void arch_text_site_set_early(const struct text_site_kind *kind, unsigned long addr,
+			      unsigned long target);
+unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr);
 void arch_text_site_patch(struct text_site_kind *kind);
 void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);

@@ -60,7 +60,7 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
 			if (!(site->state & TEXT_SITE_PENDING))
 				continue;
 			target = text_target(kind, text_site_target_id(site));
-			ret = arch_text_site_verify(site, target->addr);
+			ret = arch_text_site_verify(kind, site, target->addr);
 			if (ret)
 				return ret;
 		}

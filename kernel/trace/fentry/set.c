@@ -27,6 +27,7 @@ static struct text_target first_targets[TEXT_TARGET_PAGE] = {
 
 struct text_site_kind fentry_sites = {
 	.name	= "function entry",
+	.insn	= TEXT_INSN_CALL,
 	.pages	= { first_targets },
 };
 
@@ -105,24 +106,16 @@ static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr
 
 static int target_alloc(struct ops_set *set)
 {
-	struct text_target *page;
-	int id;
+	int id, ret;
 
 	id = ida_alloc_range(&set_ids, 1, TEXT_TARGET_MAX - 1, GFP_KERNEL);
 	if (id < 0)
 		return id;
 
-	if (!fentry_sites.pages[id / TEXT_TARGET_PAGE]) {
-		page = kcalloc(TEXT_TARGET_PAGE, sizeof(*page), GFP_KERNEL);
-		if (!page) {
-			ida_free(&set_ids, id);
-			return -ENOMEM;
-		}
-		/*
-		 * Pairs with the sync that stands between this and the first
-		 * site with an id in the page: see patch_page().
-		 */
-		WRITE_ONCE(fentry_sites.pages[id / TEXT_TARGET_PAGE], page);
+	ret = text_target_reserve(&fentry_sites, id);
+	if (ret) {
+		ida_free(&set_ids, id);
+		return ret;
 	}
 
 	*text_target(&fentry_sites, id) = (struct text_target) {

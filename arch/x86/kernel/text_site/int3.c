@@ -131,9 +131,11 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 	}
 
 	target = READ_ONCE(text_target(table->kind, state & TEXT_SITE_TARGET)->addr);
-	if (target)
-		int3_emulate_call(regs, target);
-	else
+	if (!target)
 		int3_emulate_jmp(regs, addr + TEXT_SITE_SIZE);
+	else if (table->kind->insn == TEXT_INSN_JMP)
+		int3_emulate_jmp(regs, target);
+	else
+		int3_emulate_call(regs, target);
 	return true;
 }

@@ -9,7 +9,7 @@
  *      sync
  *   2. tail              cc    d0  d1  d2  d3     the site's state changes too
  *      sync
- *   3. head              e8    d0  d1  d2  d3     call
+ *   3. head              e8    d0  d1  d2  d3     call; or jmp: what the kind says
  *      sync
  *
  * Each sync is an IPI to every CPU that makes it serialise, and returns when
@@ -34,12 +34,19 @@
 
 #include "text_site.h"
 
-/* What a site at @addr holds when it calls @target, or nobody if that is 0 */
-static void site_insn(u8 *insn, unsigned long addr, unsigned long target)
+/* First bytes. What follows each is where to, relative to the next instruction. */
+static const u8 opcodes[] = {
+	[TEXT_INSN_CALL]	= CALL_INSN_OPCODE,
+	[TEXT_INSN_JMP]		= JMP32_INSN_OPCODE,
+};
+
+/* What a site at @addr holds when it goes to @target, or nowhere if that is 0 */
+static void site_insn(u8 *insn, const struct text_site_kind *kind, unsigned long addr,
+		      unsigned long target)
 {
 	if (target)
-		__text_gen_insn(insn, CALL_INSN_OPCODE, (void *)addr,
-				(void *)target, CALL_INSN_SIZE);
+		__text_gen_insn(insn, opcodes[kind->insn], (void *)addr, (void *)target,
+				TEXT_SITE_SIZE);
 	else
 		memcpy(insn, site_nop->bytes, TEXT_SITE_SIZE);
 }
@@ -61,22 +68,20 @@ static __always_inline void convert_site(unsigned long addr, u64 nop)
 		put_unaligned((get_unaligned((u64 *)addr) & ~mask) | nop, (u64 *)addr);
 }
 
-static bool holds_call(unsigned long addr, unsigned long target)
+static unsigned long destination(unsigned long addr)
 {
-	return *(u8 *)addr == CALL_INSN_OPCODE &&
-	       addr + CALL_INSN_SIZE + get_unaligned((s32 *)(addr + 1)) == target;
+	return addr + TEXT_SITE_SIZE + get_unaligned((s32 *)(addr + 1));
+}
+
+static bool holds_insn(u8 opcode, unsigned long addr, unsigned long target)
+{
+	return *(u8 *)addr == opcode && destination(addr) == target;
 }
 
 static bool holds_nop(unsigned long addr)
 {
 	return *(u8 *)addr == site_nop->bytes[0] &&
 	       get_unaligned((u32 *)(addr + 1)) == get_unaligned((u32 *)(site_nop->bytes + 1));
-}
-
-/* Does a site hold what calls @target, or nobody if that is 0? */
-static bool holds(unsigned long addr, unsigned long target)
-{
-	return target ? holds_call(addr, target) : holds_nop(addr);
 }
 
 /**
@@ -101,7 +106,7 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 	for_each_text_site(site, table) {
 		unsigned long addr = text_site_addr(site);
 
-		if (likely(holds_call(addr, (unsigned long)__fentry__))) {
+		if (likely(holds_insn(CALL_INSN_OPCODE, addr, (unsigned long)__fentry__))) {
 			convert_site(addr, nop);
 			continue;
 		}
@@ -116,27 +121,64 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 	return report;
 }
 
+static noinline int not_verified(const struct text_site_kind *kind, unsigned long addr,
+				 unsigned long target)
+{
+	u8 insn[TEXT_SITE_SIZE];
+
+	site_insn(insn, kind, addr, target);
+	pr_err("text_site: %pS: holds %*ph, should hold %*ph; nothing is changed\n",
+	       (void *)addr, TEXT_SITE_SIZE, (void *)addr, TEXT_SITE_SIZE, insn);
+	return -EINVAL;
+}
+
 /**
  * arch_text_site_verify - is a site's text what it should be?
+ * @kind: of which kind
  * @site: which
- * @target: address it should call, 0 if it should be a NOP
+ * @target: address it should go to, 0 if it should be a NOP
  *
  * Context: under text_mutex.
  *
  * Return: 0, or -EINVAL with a message.
  */
-int arch_text_site_verify(const struct text_site *site, unsigned long target)
+int arch_text_site_verify(const struct text_site_kind *kind, const struct text_site *site,
+			  unsigned long target)
 {
 	unsigned long addr = text_site_addr(site);
+
+	if (likely(target ? holds_insn(opcodes[kind->insn], addr, target) : holds_nop(addr)))
+		return 0;
+	return not_verified(kind, addr, target);
+}
+
+/**
+ * arch_text_site_set_early - change a site while nobody else can run it
+ * @kind: of which kind
+ * @addr: the site's
+ * @target: address it is to go to, 0: it is to be a NOP
+ *
+ * Context: boot, with one CPU and the text writable.
+ */
+void __ref arch_text_site_set_early(const struct text_site_kind *kind, unsigned long addr,
+				    unsigned long target)
+{
 	u8 insn[TEXT_SITE_SIZE];
 
-	if (likely(holds(addr, target)))
-		return 0;
+	site_insn(insn, kind, addr, target);
+	text_poke_early((void *)addr, insn, sizeof(insn));
+}
 
-	site_insn(insn, addr, target);
-	pr_err("text_site: %pS: holds %*ph, should hold %*ph; nothing is changed\n",
-	       (void *)addr, TEXT_SITE_SIZE, (void *)addr, TEXT_SITE_SIZE, insn);
-	return -EINVAL;
+/**
+ * arch_text_site_get - where a site goes, by its text
+ * @kind: of which kind
+ * @addr: the site's, in no batch
+ *
+ * Return: an address, 0 if that is not an instruction of this kind.
+ */
+unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr)
+{
+	return *(u8 *)addr == opcodes[kind->insn] ? destination(addr) : 0;
 }
 
 enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
@@ -146,9 +188,11 @@ enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
  * @id: the target's
  * @now: the target
  * @next: the one that it is replaced by
+ * @head: the first byte of a site that holds it
  */
 struct patch_target {
 	u32				id;
+	u8				head;
 	const struct text_target	*now, *next;
 };
 
@@ -161,6 +205,7 @@ static __always_inline void patch_target(struct patch_target *target,
 	target->id = state & TEXT_SITE_TARGET;
 	target->now = text_target(kind, target->id);
 	target->next = text_target(kind, target->now->next);
+	target->head = target->now->addr ? opcodes[kind->insn] : site_nop->bytes[0];
 }
 
 /* One site, to be written at @at. @pass is known when this is compiled. */
@@ -186,14 +231,14 @@ static __always_inline void patch_site(struct text_site *site, u8 *at, struct pa
 					target->next->mark);
 		if (target->next->addr)
 			put_unaligned((s32)(target->next->addr - text_site_addr(site) -
-					    CALL_INSN_SIZE), (s32 *)(at + 1));
+					    TEXT_SITE_SIZE), (s32 *)(at + 1));
 		else
 			memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
 		break;
 
 	case PASS_HEAD:
 		patch_target(target, kind, state);
-		WRITE_ONCE(*at, target->now->addr ? CALL_INSN_OPCODE : site_nop->bytes[0]);
+		WRITE_ONCE(*at, target->head);
 		/*
 		 * After the head, which x86 does not reorder: who sees the site
 		 * not pending sees no breakpoint of ours.
@@ -309,9 +354,9 @@ static void report_pending(struct text_site_kind *kind)
 			unsigned long addr = text_site_addr(site);
 
 			target = text_target(kind, text_site_target_id(site));
-			site_insn(old, addr, target->addr);
+			site_insn(old, kind, addr, target->addr);
 			target = text_target(kind, target->next);
-			site_insn(new, addr, target->addr);
+			site_insn(new, kind, addr, target->addr);
 			perf_event_text_poke((void *)addr, old, sizeof(old), new, sizeof(new));
 			cond_resched();
 		}

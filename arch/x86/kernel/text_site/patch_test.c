@@ -16,6 +16,9 @@
 static u8 text[2 * PAGE_SIZE] __aligned(PAGE_SIZE);
 static struct text_site sites[NR_SITES];
 
+static const struct text_site_kind call_sites = { .name = "call" };
+static const struct text_site_kind jmp_sites = { .name = "jump", .insn = TEXT_INSN_JMP };
+
 static void *address_of_fentry(void)
 {
 	void *func = __fentry__;
@@ -64,7 +67,7 @@ static void test_convert(struct kunit *test)
 	for (i = 0; i < NR_SITES; i++) {
 		expect_nop(test, offsets[i]);
 		KUNIT_EXPECT_EQ(test, sites[i].state, 0);
-		KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[i], 0), 0);
+		KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[i], 0), 0);
 	}
 }
 
@@ -100,9 +103,18 @@ static void test_verify(struct kunit *test)
 	struct text_site_table table;
 
 	text_init(&table, offsets);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], fentry), 0);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], fentry + 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&sites[0], 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], fentry), -EINVAL);
+
+	/* The same bytes but for the first are a jump. */
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), 0);
+	text[16] = JMP32_INSN_OPCODE;
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], fentry), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), fentry);
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&call_sites, (unsigned long)text + 16), 0);
 }
 
 static struct text_window window;
