@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of jump functions, whether they are patched or pointers, and of
+ * tracepoints, whatever they call their probes by
+ */
+#include <kunit/test.h>
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/init.h>
+#include <linux/jiffies.h>
+#include <linux/jump_function.h>
+#include <linux/kthread.h>
+#include <linux/text_site.h>
+#include <linux/tracepoint.h>
+
+/* More than there are registers for, of several widths, and one that is memory */
+struct on_stack {
+	long	a, b, c;
+};
+
+static unsigned long many(unsigned long tag, u8 a, s16 b, const char *c, s32 d, u64 e, u16 f,
+			  long g, struct on_stack h)
+{
+	bool right = b == -(s16)a && *c == (char)a && d == (s32)e && f == (u16)(e >> 8) &&
+		     g == ~(long)e && h.a == g + 1 && h.b == g + 2 && h.c == g + 3 &&
+		     (u8)e == a;
+
+	return right ? tag | a : 0;
+}
+
+static noinline unsigned long many_first(u8 a, s16 b, const char *c, s32 d, u64 e, u16 f,
+					 long g, struct on_stack h)
+{
+	return many(0x100, a, b, c, d, e, f, g, h);
+}
+
+static noinline unsigned long many_second(u8 a, s16 b, const char *c, s32 d, u64 e, u16 f,
+					  long g, struct on_stack h)
+{
+	return many(0x200, a, b, c, d, e, f, g, h);
+}
+
+DEFINE_DYNFUNC(test_many, many_first);
+
+static unsigned long call_many(u64 e)
+{
+	const struct on_stack h = { ~(long)e + 1, ~(long)e + 2, ~(long)e + 3 };
+	const char c = e;
+
+	return dynfunc_test_many(e, -(s16)(u8)e, &c, e, e, e >> 8, ~(long)e, h);
+}
+
+static int counted;
+
+static noinline void none_first(void)
+{
+	counted += 1;
+}
+
+static noinline void none_second(void)
+{
+	counted += 10;
+}
+
+DEFINE_DYNFUNC(test_none, none_first);
+
+static noinline int one_first(int a)
+{
+	return a + 1;
+}
+
+static noinline int one_second(int a)
+{
+	return a + 2;
+}
+
+static noinline int one_third(int a)
+{
+	return a + 3;
+}
+
+/* Two of them start at the same place. */
+DEFINE_DYNFUNC(test_one, one_first);
+DEFINE_DYNFUNC(test_other, one_first);
+
+static void test_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_first), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_none, none_first), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, one_first), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_other, one_first), 0);
+}
+
+static void test_arguments(struct kunit *test)
+{
+	counted = 0;
+	dynfunc_test_none();
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_none, none_second), 0);
+	dynfunc_test_none();
+	KUNIT_EXPECT_EQ(test, counted, 11);
+
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(40), 41);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, one_second), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(40), 42);
+
+	KUNIT_EXPECT_EQ(test, call_many(0x123456789abcdef0), 0x1f0);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_second), 0);
+	KUNIT_EXPECT_EQ(test, call_many(0x123456789abcdef0), 0x2f0);
+}
+
+static void test_target(struct kunit *test)
+{
+	KUNIT_EXPECT_PTR_EQ(test, dynfunc_target(test_one), &one_first);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, one_third), 0);
+	KUNIT_EXPECT_PTR_EQ(test, dynfunc_target(test_one), &one_third);
+	KUNIT_EXPECT_PTR_EQ(test, dynfunc_target(test_other), &one_first);
+	/* To what it is already */
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, one_third), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 3);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 1);
+}
+
+static void test_batch(struct kunit *test)
+{
+	const struct dynfunc_change changes[] = {
+		DYNFUNC_CHANGE(test_one, one_third),
+		DYNFUNC_CHANGE(test_none, none_second),
+		DYNFUNC_CHANGE(test_other, one_second),
+		DYNFUNC_CHANGE(test_one, one_second),	/* the last one counts */
+	};
+	const struct dynfunc_change back[] = {
+		DYNFUNC_CHANGE(test_one, one_third),
+		DYNFUNC_CHANGE(test_one, one_second),	/* what it was */
+		DYNFUNC_CHANGE(test_other, one_first),
+	};
+
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(changes, ARRAY_SIZE(changes)), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 2);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 2);
+	KUNIT_EXPECT_PTR_EQ(test, dynfunc_target(test_none), &none_second);
+
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(back, ARRAY_SIZE(back)), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 2);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 1);
+
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(NULL, 0), 0);
+}
+
+/* Before any of it is there, when nobody else is either */
+DEFINE_DYNFUNC(test_early, one_first);
+
+static int target_early, result_early;
+
+static int __init update_early(void)
+{
+	if (dynfunc_target(test_early) == one_first)
+		target_early = dynfunc_update(test_early, one_second) ?: 1;
+	if (dynfunc_target(test_early) != one_second)
+		target_early = -ENOENT;
+	result_early = dynfunc_test_early(10);
+	return 0;
+}
+
+/* The earliest that there are, long before early_initcall() */
+console_initcall(update_early);
+
+static void test_update_early(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, target_early, 1);
+	KUNIT_EXPECT_EQ(test, result_early, 12);
+	KUNIT_EXPECT_PTR_EQ(test, dynfunc_target(test_early), &one_second);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_early(20), 22);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_early, one_third), 0);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_early(20), 23);
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_early, one_second), 0);
+}
+
+struct calls {
+	unsigned long	first, second, wrong;
+};
+
+static int call_in_a_loop(void *data)
+{
+	struct calls *calls = data;
+	u64 e;
+
+	for (e = 0; !kthread_should_stop(); e += 0x0123456789abcdef) {
+		unsigned long ret = call_many(e);
+
+		if (ret == (0x100 | (u8)e))
+			calls->first++;
+		else if (ret == (0x200 | (u8)e))
+			calls->second++;
+		else
+			calls->wrong++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* One loop a CPU that calls, and one that updates as fast as it can. */
+static void test_updates_while_called(struct kunit *test)
+{
+	struct calls *calls = kunit_kcalloc(test, nr_cpu_ids, sizeof(*calls), GFP_KERNEL);
+	struct task_struct **tasks = kunit_kcalloc(test, nr_cpu_ids, sizeof(*tasks), GFP_KERNEL);
+	unsigned long end, first = 0, second = 0, updates;
+	int cpu;
+
+	KUNIT_ASSERT_NOT_NULL(test, calls);
+	KUNIT_ASSERT_NOT_NULL(test, tasks);
+
+	for_each_online_cpu(cpu) {
+		struct task_struct *task = kthread_run_on_cpu(call_in_a_loop, &calls[cpu], cpu,
+							      "call_many/%u");
+
+		tasks[cpu] = IS_ERR(task) ? NULL : task;
+		KUNIT_EXPECT_NOT_NULL(test, tasks[cpu]);
+	}
+
+	end = jiffies + HZ / 2;
+	for (updates = 0; time_before(jiffies, end); updates += 2) {
+		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_second), 0);
+		KUNIT_EXPECT_EQ(test, call_many(updates), 0x200 | (u8)updates);
+		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_first), 0);
+		KUNIT_EXPECT_EQ(test, call_many(updates), 0x100 | (u8)updates);
+		cond_resched();
+	}
+
+	for_each_possible_cpu(cpu) {
+		if (tasks[cpu])
+			kthread_stop(tasks[cpu]);
+		first += calls[cpu].first;
+		second += calls[cpu].second;
+		KUNIT_EXPECT_EQ(test, calls[cpu].wrong, 0);
+	}
+	kunit_info(test, "%lu updates, %lu and %lu calls\n", updates, first, second);
+	KUNIT_EXPECT_GT(test, updates, 10);
+	KUNIT_EXPECT_GT(test, first, 10);
+	KUNIT_EXPECT_GT(test, second, 10);
+}
+
+#ifdef CONFIG_TRACEPOINTS
+DECLARE_TRACE(jump_test, TP_PROTO(u64 e), TP_ARGS(e));
+DEFINE_TRACE(jump_test, TP_PROTO(u64 e), TP_ARGS(e));
+
+/* Each probe's data is its own. With that of another it would be a crash elsewhere. */
+static atomic_long_t first_hits, second_hits, wrong_hits;
+
+static void probe_first(void *data, u64 e)
+{
+	atomic_long_inc(data == &first_hits && e == (u32)e * 0x100000001ull ? &first_hits :
+									      &wrong_hits);
+}
+
+static void probe_second(void *data, u64 e)
+{
+	atomic_long_inc(data == &second_hits && e == (u32)e * 0x100000001ull ? &second_hits :
+									       &wrong_hits);
+}
+
+static int fire_in_a_loop(void *data)
+{
+	u32 e;
+
+	for (e = 0; !kthread_should_stop(); e++) {
+		trace_jump_test(e * 0x100000001ull);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* What the next call gets to, where that is known */
+static void expect_called(struct kunit *test, void *func)
+{
+#ifdef CONFIG_TRACEPOINTS_JUMP_FUNCTION
+	KUNIT_EXPECT_PTR_EQ(test, (void *)dynfunc_target(tp_func_jump_test), func);
+#endif
+}
+
+static void change_probes(struct kunit *test)
+{
+	/* none, one, two, the other one, none */
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test(probe_first, &first_hits), 0);
+	expect_called(test, probe_first);
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test(probe_second, &second_hits), 0);
+	expect_called(test, __traceiter_jump_test);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test(probe_first, &first_hits), 0);
+	expect_called(test, probe_second);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test(probe_second, &second_hits), 0);
+
+	/* one, two with the new one in front, again the one */
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test(probe_first, &first_hits), 0);
+	KUNIT_EXPECT_EQ(test, register_trace_prio_jump_test(probe_second, &second_hits,
+							    TRACEPOINT_DEFAULT_PRIO + 1), 0);
+	expect_called(test, __traceiter_jump_test);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test(probe_second, &second_hits), 0);
+	expect_called(test, probe_first);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test(probe_first, &first_hits), 0);
+	expect_called(test, __traceiter_jump_test);
+}
+
+static void test_probes_change_while_called(struct kunit *test)
+{
+	struct task_struct **tasks = kunit_kcalloc(test, nr_cpu_ids, sizeof(*tasks), GFP_KERNEL);
+	unsigned long end;
+	int cpu, changes;
+
+	KUNIT_ASSERT_NOT_NULL(test, tasks);
+	for_each_online_cpu(cpu) {
+		struct task_struct *task = kthread_run_on_cpu(fire_in_a_loop, NULL, cpu, "fire/%u");
+
+		tasks[cpu] = IS_ERR(task) ? NULL : task;
+		KUNIT_EXPECT_NOT_NULL(test, tasks[cpu]);
+	}
+
+	end = jiffies + HZ / 2;
+	for (changes = 0; changes < 3 || time_before(jiffies, end); changes++)
+		change_probes(test);
+
+	for_each_possible_cpu(cpu) {
+		if (tasks[cpu])
+			kthread_stop(tasks[cpu]);
+	}
+	tracepoint_synchronize_unregister();
+	kunit_info(test, "%d rounds, %ld and %ld hits\n", changes,
+		   atomic_long_read(&first_hits), atomic_long_read(&second_hits));
+	KUNIT_EXPECT_GT(test, atomic_long_read(&first_hits), 10);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&second_hits), 10);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&wrong_hits), 0);
+}
+#endif
+
+#ifdef CONFIG_JUMP_FUNCTION
+static int not_a_function;
+
+static void test_what_is_no_function(struct kunit *test)
+{
+	const struct dynfunc_change changes[] = {
+		DYNFUNC_CHANGE(test_other, one_third),
+		{ &dynfunc_test_one, &not_a_function },
+	};
+	const struct dynfunc_change none = { &dynfunc_test_one, NULL };
+
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(changes, ARRAY_SIZE(changes)), -EINVAL);
+	/* Nor has the good one been changed. */
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 1);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 1);
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(&none, 1), -EINVAL);
+}
+
+static void test_what_is_no_jump_function(struct kunit *test)
+{
+	const struct dynfunc_change changes[] = {
+		DYNFUNC_CHANGE(test_other, one_third),
+		{ one_first, one_second },
+	};
+	const struct dynfunc_change middle = { (u8 *)&dynfunc_test_one + 1, one_second };
+
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(changes, ARRAY_SIZE(changes)), -ENOENT);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 1);
+	KUNIT_EXPECT_EQ(test, dynfunc_update_batch(&middle, 1), -ENOENT);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 1);
+}
+
+/* What the text is, and what the breakpoint handler would do, are the same. */
+static void test_text(struct kunit *test)
+{
+	int (*const targets[])(int) = { one_second, one_third, one_first };
+	const unsigned long addr = (unsigned long)&dynfunc_test_one;
+	struct text_site_table *table;
+	struct text_site *site;
+	unsigned int i;
+
+	site = text_site_find(addr, addr, &table);
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	KUNIT_ASSERT_EQ(test, text_site_addr(site), addr);
+
+	for (i = 0; i < ARRAY_SIZE(targets); i++) {
+		KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, targets[i]), 0);
+		KUNIT_EXPECT_EQ(test, arch_text_site_get(table->kind, addr),
+				(unsigned long)targets[i]);
+		KUNIT_EXPECT_EQ(test, text_target(table->kind, text_site_target_id(site))->addr,
+				(unsigned long)targets[i]);
+	}
+}
+#endif
+
+static struct kunit_case jump_function_cases[] = {
+	KUNIT_CASE(test_arguments),
+	KUNIT_CASE(test_target),
+	KUNIT_CASE(test_batch),
+	KUNIT_CASE(test_update_early),
+	KUNIT_CASE(test_updates_while_called),
+#ifdef CONFIG_TRACEPOINTS
+	KUNIT_CASE(test_probes_change_while_called),
+#endif
+#ifdef CONFIG_JUMP_FUNCTION
+	KUNIT_CASE(test_what_is_no_function),
+	KUNIT_CASE(test_what_is_no_jump_function),
+	KUNIT_CASE(test_text),
+#endif
+	{}
+};
+
+static struct kunit_suite jump_function_suite = {
+	.name		= "jump_function",
+	.exit		= test_exit,
+	.test_cases	= jump_function_cases,
+};
+
+kunit_test_suite(jump_function_suite);
