@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Jump functions: what their sample shows, modules that come and go, tracepoints.
+
+. "$(dirname "$0")/functions.sh"
+
+SAMPLE=jump_function_sample
+PROVIDER=jump_provider
+DIR=/sys/kernel/debug/jump_function
+
+remove_modules()
+{
+	rmmod $PROVIDER 2> /dev/null || :
+	rmmod $SAMPLE 2> /dev/null || :
+}
+
+need_sample()
+{
+	modinfo $SAMPLE > /dev/null 2>&1 || skip "no module $SAMPLE"
+	trap 'stop_jobs; remove_modules' EXIT
+	remove_modules
+	modprobe $SAMPLE
+}
+
+need_provider()
+{
+	need_sample
+	[ -e "$HERE/test_modules/$PROVIDER.ko" ] || skip "no module $PROVIDER"
+	insmod "$HERE/test_modules/$PROVIDER.ko"
+}
+
+# Whether they are patched, or pointers
+patched()
+{
+	zcat /proc/config.gz | grep -q '^CONFIG_JUMP_FUNCTION=y'
+}
+
+# What the sample's functions return, on one line
+results()
+{
+	sed 's/.*= //' $DIR/all | xargs
+}
+
+each_has_three_targets()
+{
+	need_sample
+	equal "at first" "$(cat $DIR/*e $DIR/t*)" "$(printf '%s\n' 'none() = 0' 'one(1) = 1' \
+		'three(1, 2, 3) = 123' 'three(1, 2, 3) = 123' 'two(1, 2) = 12')"
+	echo 1 > $DIR/none
+	equal "none" "$(results)" "1000 1 12 123"
+	echo 2 > $DIR/one
+	equal "one" "$(results)" "1000 2001 12 123"
+	echo 1 > $DIR/two
+	equal "two" "$(results)" "1000 2001 1012 123"
+	echo 2 > $DIR/three
+	equal "three" "$(results)" "1000 2001 1012 2123"
+	echo 0 > $DIR/two
+	equal "back" "$(results)" "1000 2001 12 2123"
+}
+
+several_at_once()
+{
+	need_sample
+	echo 2 > $DIR/all
+	equal "all" "$(results)" "2000 2001 2012 2123"
+	echo 1 > $DIR/one
+	echo 1 > $DIR/all
+	equal "all" "$(results)" "1000 1001 1012 1123"
+	echo 0 > $DIR/all
+	equal "all" "$(results)" "0 1 12 123"
+}
+
+a_wrong_choice_changes_nothing()
+{
+	need_sample
+	echo 1 > $DIR/all
+	local wrong
+	for wrong in 3 -1 1x '' 99999999999; do
+		expect_error "'$wrong'" "Invalid argument" $DIR/two "$wrong" ||
+			expect_error "'$wrong'" "Numerical result out of range" $DIR/two "$wrong"
+	done
+	equal "all" "$(results)" "1000 1001 1012 1123"
+}
+
+changed_while_they_are_called()
+{
+	need_sample
+	( while :; do echo 1 > $DIR/all; echo 2 > $DIR/two; echo 0 > $DIR/all; done ) &
+	local i value
+	for ((i = 0; i < 300; i++)); do
+		value=$(sed 's/.*= //' $DIR/three)
+		case $value in
+		123 | 1123) ;;
+		*) fail "three(1, 2, 3) = $value" ;;
+		esac
+	done
+}
+
+targets_of_another_module()
+{
+	need_provider
+	equal "provided" "$(results)" "9000 1 9012 123"
+	! rmmod $SAMPLE 2> /dev/null || fail "$SAMPLE went while $PROVIDER is there"
+	echo 1 > $DIR/two
+	equal "replaced" "$(results)" "9000 1 1012 123"
+}
+
+when_the_targets_module_goes_they_are_the_default_again()
+{
+	need_provider
+	patched || { echo 0 > $DIR/all; skip "pointers are not looked after"; }
+	echo 1 > $DIR/one
+	rmmod $PROVIDER
+	equal "without it" "$(results)" "0 1001 12 123"
+	dmesg | grep -q "jump_function: .*goes with $PROVIDER: dynfunc_jump_sample_two" ||
+		fail "no message"
+}
+
+modules_come_and_go_while_they_are_called()
+{
+	need_sample
+	patched || skip "pointers are not looked after"
+	( while :; do cat $DIR/all > /dev/null; done ) &
+	local i
+	for ((i = 0; i < 5; i++)); do
+		insmod "$HERE/test_modules/$PROVIDER.ko"
+		rmmod $PROVIDER
+	done
+	stop_jobs
+	equal "after all" "$(results)" "0 1 12 123"
+	rmmod $SAMPLE
+	modprobe $SAMPLE
+	equal "come again" "$(results)" "0 1 12 123"
+}
+
+kprobes_keep_off()
+{
+	need_sample
+	patched || skip "there is no jump"
+	! echo 'p:jump dynfunc_jump_sample_two' 2> /dev/null > kprobe_events ||
+		! echo 1 2> /dev/null > events/kprobes/jump/enable ||
+		fail "a kprobe on the jump"
+	echo > kprobe_events
+	echo 2 > $DIR/two
+	equal "two" "$(cat $DIR/two)" "two(1, 2) = 2012"
+}
+
+# A tracepoint with one probe, with two, with one and with none
+events_in_two_instances()
+{
+	local event=events/sched/sched_switch
+	mkdir instances/jump
+	echo 1 > $event/enable
+	sleep 0.1
+	grep -q 'sched_switch:' trace || fail "one probe: no event"
+	equal "the other instance" "$(grep -c 'sched_switch:' instances/jump/trace)" 0
+
+	echo 1 > instances/jump/$event/enable
+	echo > trace
+	sleep 0.1
+	grep -q 'sched_switch:' trace || fail "two probes: no event"
+	grep -q 'sched_switch:' instances/jump/trace || fail "two probes: no event in the other"
+
+	echo 0 > $event/enable
+	echo > trace
+	echo > instances/jump/trace
+	sleep 0.1
+	equal "disabled" "$(grep -c 'sched_switch:' trace)" 0
+	grep -q 'sched_switch:' instances/jump/trace || fail "one probe again: no event"
+
+	echo 0 > instances/jump/$event/enable
+	echo > instances/jump/trace
+	sleep 0.1
+	equal "none" "$(grep -c 'sched_switch:' instances/jump/trace)" 0
+	rmdir instances/jump
+}
+
+# The probe's data is the instance: with that of another, its event would be there.
+probes_come_and_go_while_they_are_called()
+{
+	local event=events/sched/sched_switch i
+	mkdir instances/jump instances/never
+	load &
+	for ((i = 0; i < 100; i++)); do
+		echo 1 > $event/enable
+		echo 1 > instances/jump/$event/enable
+		echo 0 > $event/enable
+		echo 1 > $event/enable
+		echo 0 > instances/jump/$event/enable
+		echo 0 > $event/enable
+		[ $((i % 10)) -ne 0 ] || perf stat -e sched:sched_switch true 2> /dev/null
+	done
+	equal "an instance with none" "$(grep -c 'sched_switch:' instances/never/trace)" 0
+	rmdir instances/jump instances/never
+}
+
+all_events()
+{
+	load &
+	echo 1 > events/enable
+	sleep 0.5
+	[ "$(grep -vc '^#' trace)" -gt 100 ] || fail "few events"
+	echo 0 > events/enable
+	stop_jobs
+}
+
+run_tests each_has_three_targets several_at_once a_wrong_choice_changes_nothing \
+	changed_while_they_are_called targets_of_another_module \
+	when_the_targets_module_goes_they_are_the_default_again \
+	modules_come_and_go_while_they_are_called kprobes_keep_off events_in_two_instances \
+	probes_come_and_go_while_they_are_called all_events

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What calls through something that can be changed cost, for benchmarks: files in
+ * debugfs under jump_cost/. Reading one gives cycles of the time stamp counter, the
+ * least of some rounds.
+ *
+ *   direct, jump, static, pointer
+ *		of CALLS calls of a function with three arguments: directly, by a jump
+ *		function, by a static call, by a pointer
+ *   event0, event1, event2
+ *		of passing a tracepoint CALLS times that has so many probes
+ *   update_jump, update_static
+ *		of CALLS changes of a jump function, of a static call
+ */
+#include <linux/debugfs.h>
+#include <linux/irqflags.h>
+#include <linux/jump_function.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/static_call.h>
+#include <linux/timex.h>
+#include <linux/tracepoint.h>
+
+#define CALLS	1000
+#define ROUNDS	5
+
+static noinline __noclone notrace long callee(long a, long b, long c)
+{
+	barrier();
+	return a;
+}
+
+static noinline __noclone notrace long another(long a, long b, long c)
+{
+	barrier();
+	return b;
+}
+
+DEFINE_DYNFUNC(jump_cost, callee);
+DEFINE_STATIC_CALL(jump_cost, callee);
+static long (*pointer)(long, long, long) = callee;
+
+DECLARE_TRACE(jump_cost, TP_PROTO(long a, long b, long c), TP_ARGS(a, b, c));
+DEFINE_TRACE(jump_cost, TP_PROTO(long a, long b, long c), TP_ARGS(a, b, c));
+
+static notrace void probe(void *data, long a, long b, long c)
+{
+	barrier();
+}
+
+static notrace void probe_too(void *data, long a, long b, long c)
+{
+	barrier();
+}
+
+/* Cycles of doing something CALLS times, with interrupts off */
+#define CYCLES(something) ({						\
+	cycles_t __least = ~0ull;					\
+									\
+	for (int __round = 0; __round < ROUNDS; __round++) {		\
+		unsigned long __flags;					\
+		cycles_t __start;					\
+									\
+		local_irq_save(__flags);				\
+		__start = get_cycles();					\
+		for (long i = 0; i < CALLS; i++)			\
+			something;					\
+		__least = min(__least, get_cycles() - __start);		\
+		local_irq_restore(__flags);				\
+	}								\
+	__least;							\
+})
+
+static notrace cycles_t cost_direct(void)
+{
+	return CYCLES(callee(i, 2, 3));
+}
+
+static notrace cycles_t cost_jump(void)
+{
+	return CYCLES(dynfunc_jump_cost(i, 2, 3));
+}
+
+static notrace cycles_t cost_static(void)
+{
+	return CYCLES(static_call(jump_cost)(i, 2, 3));
+}
+
+static notrace cycles_t cost_pointer(void)
+{
+	return CYCLES(READ_ONCE(pointer)(i, 2, 3));
+}
+
+static notrace cycles_t cost_event(void)
+{
+	return CYCLES(trace_jump_cost(i, 2, 3));
+}
+
+static cycles_t cost_event1(void)
+{
+	cycles_t cycles;
+
+	if (register_trace_jump_cost(probe, &pointer))
+		return 0;
+	cycles = cost_event();
+	unregister_trace_jump_cost(probe, &pointer);
+	tracepoint_synchronize_unregister();
+	return cycles;
+}
+
+static cycles_t cost_event2(void)
+{
+	cycles_t cycles = 0;
+
+	if (register_trace_jump_cost(probe_too, &pointer))
+		return 0;
+	if (!register_trace_jump_cost(probe, &pointer)) {
+		cycles = cost_event();
+		unregister_trace_jump_cost(probe, &pointer);
+	}
+	unregister_trace_jump_cost(probe_too, &pointer);
+	tracepoint_synchronize_unregister();
+	return cycles;
+}
+
+/* These need interrupts; what comes in between is not much, for that many. */
+static cycles_t cost_update_jump(void)
+{
+	cycles_t start = get_cycles();
+
+	for (int i = 0; i < CALLS / 2; i++) {
+		dynfunc_update(jump_cost, another);
+		dynfunc_update(jump_cost, callee);
+	}
+	return get_cycles() - start;
+}
+
+static cycles_t cost_update_static(void)
+{
+	cycles_t start = get_cycles();
+
+	for (int i = 0; i < CALLS / 2; i++) {
+		static_call_update(jump_cost, another);
+		static_call_update(jump_cost, callee);
+	}
+	return get_cycles() - start;
+}
+
+static const struct cost {
+	const char	*name;
+	cycles_t	(*cost)(void);
+} costs[] = {
+	{ "direct",		cost_direct },
+	{ "jump",		cost_jump },
+	{ "static",		cost_static },
+	{ "pointer",		cost_pointer },
+	{ "event0",		cost_event },
+	{ "event1",		cost_event1 },
+	{ "event2",		cost_event2 },
+	{ "update_jump",	cost_update_jump },
+	{ "update_static",	cost_update_static },
+};
+
+static DEFINE_MUTEX(cost_mutex);
+
+static int cost_show(struct seq_file *m, void *v)
+{
+	const struct cost *cost = m->private;
+
+	mutex_lock(&cost_mutex);
+	seq_printf(m, "%llu\n", cost->cost());
+	mutex_unlock(&cost_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cost);
+
+static struct dentry *dir;
+
+static int __init jump_cost_init(void)
+{
+	dir = debugfs_create_dir("jump_cost", NULL);
+	for (int i = 0; i < ARRAY_SIZE(costs); i++)
+		debugfs_create_file(costs[i].name, 0400, dir, (void *)&costs[i], &cost_fops);
+	return 0;
+}
+module_init(jump_cost_init);
+
+static void __exit jump_cost_exit(void)
+{
+	debugfs_remove(dir);
+}
+module_exit(jump_cost_exit);
+
+MODULE_DESCRIPTION("What changeable calls cost");
+MODULE_LICENSE("GPL");
