@@ -66,7 +66,8 @@ test-machine:
 test-classic:
 	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
 bench:
-	@ENGINE=classic $(STEPS:@%=%) $(BUILT) bench-measure
-	@ENGINE=text_sites $(STEPS:@%=%) $(BUILT) bench-measure bench-table
+	@ENGINE=classic VARIANT= $(STEPS:@%=%) $(BUILT) bench-measure
+	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) $(BUILT) bench-measure
+	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) $(BUILT) bench-measure bench-table
 clean distclean:
 	$(STEPS) $@

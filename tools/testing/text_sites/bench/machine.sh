@@ -1,10 +1,11 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is `switching` or `per_calls`.
+# PART is `switching`, `per_calls`, `jumps`, `updates` or `hackbench`.
 set -eu
 TESTS=/kselftest/text_sites
 COST=/sys/kernel/debug/function_cost
+JUMP_COST=/sys/kernel/debug/jump_cost
 cd /sys/kernel/tracing
 
 put() { printf '%s\t%s\n' "$1" "$2"; }
@@ -161,6 +162,42 @@ per_calls()
 	for n in 0 1 2 4 8 16; do sample "ops.$n" nr_ops_relevant=$n; done
 	sample ops.regs nr_ops_relevant=1 save_regs=1
 	for n in 1 8 64; do sample "ops.2+$n" nr_ops_relevant=2 nr_ops_irrelevant=$n; done
+}
+
+# jumps: what can be changed instead of being called directly; with one processor
+jumps()
+{
+	local direct way
+	insmod $TESTS/test_modules/jump_cost.ko
+	direct=$(cat $JUMP_COST/direct)
+	per_call jump.none "$direct"
+	for way in jump static pointer; do
+		per_call "jump.$way" "$(($(cat $JUMP_COST/$way) - direct))"
+	done
+	for way in 0 1 2; do per_call "event.$way" "$(cat $JUMP_COST/event$way)"; done
+}
+
+# updates: of the one that the kernel's tracepoints use; with two processors
+updates()
+{
+	local way=static
+	! zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINTS_JUMP_FUNCTION=y' || way=jump
+	insmod $TESTS/test_modules/jump_cost.ko
+	per_call jump.update "$(cat $JUMP_COST/update_$way)"
+	put events.on "$("$TESTS/cost" events/enable 1)"
+	put events.off "$("$TESTS/cost" events/enable 0)"
+}
+
+# hackbench: ten groups, in millions of instructions; with one processor
+hackbench()
+{
+	local events
+	for events in 0 1; do
+		echo $events >events/enable
+		put "hackbench.$events" "$(perf bench --format=simple sched messaging -g 10 -l 20 |
+			awk '{ printf "%.0f", $1 * 1000 }')"
+	done
+	echo 0 >events/enable
 }
 
 insmod $TESTS/test_modules/function_cost.ko

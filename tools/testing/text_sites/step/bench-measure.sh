@@ -9,10 +9,10 @@ mkdir -p "$bench"
 # measure PART PROCESSORS
 measure()
 {
-	say "$ENGINE: $1 (log: $(short "$LOG/bench-$ENGINE-$1.out"))"
-	"$HARNESS/vm/machine" --name "bench-$ENGINE-$1" --accel icount --smp "$2" --timeout 1800 \
-		"$HARNESS/bench/machine.sh" "$1" >"$bench/$ENGINE.$1" ||
-		die "$ENGINE: $1 could not be measured (log: $(short "$LOG/bench-$ENGINE-$1.console"))"
+	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))"
+	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --smp "$2" --timeout 1800 \
+		"$HARNESS/bench/machine.sh" "$1" >"$bench/$KERNEL.$1" ||
+		die "$KERNEL: $1 could not be measured (log: $(short "$LOG/bench-$KERNEL-$1.console"))"
 }
 
 # The relocations that moving the kernel (KASLR) needs in the table of sites
@@ -52,6 +52,13 @@ script()
 	rm -rf "$work"
 }
 
+# Our engine with tracepoints that make indirect calls: for one row only
+indirect()
+{
+	measure hackbench 1
+	sed -n 's/^hackbench\.1/hackbench.indirect/p' "$bench/$KERNEL.hackbench" >"$bench/$KERNEL.tsv"
+}
+
 lines()
 {
 	local files=()
@@ -66,12 +73,20 @@ lines()
 	cat "${files[@]}" | wc -l
 }
 
+case $VARIANT in
+'') ;;
+indirect) indirect; exit ;;
+*) die "there is nothing to measure for VARIANT=$VARIANT" ;;
+esac
 measure switching 2
 measure per_calls 1
+measure jumps 1
+measure updates 2
+measure hackbench 1
 {
 	mapfile -t table < <(relocations)
 	printf 'relocs\t%s\n' "$(awk "BEGIN { printf \"%.2f\", ${table[0]} / ${table[1]} }")"
 	printf 'script\t%s\n' "$(script)"
 	printf 'lines\t%s\n' "$(lines)"
 } >"$bench/$ENGINE.host"
-cat "$bench/$ENGINE".{switching,per_calls,host} >"$bench/$ENGINE.tsv"
+cat "$bench/$ENGINE".{switching,per_calls,jumps,updates,hackbench,host} >"$bench/$ENGINE.tsv"
