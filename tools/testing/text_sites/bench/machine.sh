@@ -200,6 +200,16 @@ hackbench()
 	echo 0 >events/enable
 }
 
+# guard: with one processor; the part that is looked at in each test run
+guard()
+{
+	local n
+	calls
+	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
+	put grow.none "$(cat $COST/switch)"
+	growth 1 1000
+}
+
 insmod $TESTS/test_modules/function_cost.ko
 echo 20000 >buffer_size_kb
 # Time that nobody works in is no cost, and it is the same with both engines.

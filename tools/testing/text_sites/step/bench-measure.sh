@@ -61,7 +61,7 @@ indirect()
 
 lines()
 {
-	local files=()
+	local file files=()
 	case $ENGINE in
 	classic) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
@@ -70,7 +70,14 @@ lines()
 		"$TREE"/include/linux/text_site.h "$TREE"/scripts/mcount_loc.pl \
 		-name '*.[chS]' ! -name '*_test*' -o -name 'mcount_loc.pl') ;;
 	esac
-	cat "${files[@]}" | wc -l
+	printf 'lines\t%s\n' "$(cat "${files[@]}" | wc -l)"
+	# Without comments; a number sign begins one in a script
+	printf 'lines.code\t%s\n' "$(for file in "${files[@]}"; do
+		case $file in
+		*.pl) sed 's/^[[:space:]]*#.*//' "$file" ;;
+		*) perl -0777 -pe 's,/\*.*?\*/|//[^\n]*,,gs' "$file" ;;
+		esac
+	done | grep -c '[^[:space:]]')"
 }
 
 case $VARIANT in
@@ -87,6 +94,6 @@ measure hackbench 1
 	mapfile -t table < <(relocations)
 	printf 'relocs\t%s\n' "$(awk "BEGIN { printf \"%.2f\", ${table[0]} / ${table[1]} }")"
 	printf 'script\t%s\n' "$(script)"
-	printf 'lines\t%s\n' "$(lines)"
+	lines
 } >"$bench/$ENGINE.host"
 cat "$bench/$ENGINE".{switching,per_calls,jumps,updates,hackbench,host} >"$bench/$ENGINE.tsv"

@@ -21,9 +21,19 @@ listed()
 choose_job()
 {
 	case $1 in
+	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
 	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
 	*) job=("$HARNESS/vm/kselftest.sh" "$1" "$2") ;;
+	esac
+}
+
+# as_tap COLLECTION: what the tests printed
+as_tap()
+{
+	case $1 in
+	counts) "$HARNESS/bench/guard" "$HARNESS/bench/limits.tab" ;;
+	*) cat ;;
 	esac
 }
 
@@ -34,8 +44,9 @@ read_results()
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites) label=$1 ;; esac
-	"$results" read --label "$label" --log "$(short "$out")" --status "$3" <"$out"
+	case $2 in text_sites | counts) label=$1 ;; esac
+	as_tap "$2" <"$out" |
+		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
 	"$results" console --label "$1" --log "$(short "$console")" <"$console"
 }
 
@@ -43,7 +54,7 @@ read_results()
 judged()
 {
 	case $2 in
-	text_sites) cat ;;
+	text_sites | counts) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$1.out")" ;;
 	esac
 }
