@@ -177,7 +177,7 @@ static void test_update_early(struct kunit *test)
 }
 
 struct calls {
-	unsigned long	first, second, wrong;
+	atomic_long_t	first, second, wrong;
 };
 
 static int call_in_a_loop(void *data)
@@ -188,35 +188,47 @@ static int call_in_a_loop(void *data)
 	for (e = 0; !kthread_should_stop(); e += 0x0123456789abcdef) {
 		unsigned long ret = call_many(e);
 
-		if (ret == (0x100 | (u8)e))
-			calls->first++;
-		else if (ret == (0x200 | (u8)e))
-			calls->second++;
-		else
-			calls->wrong++;
+		atomic_long_inc(ret == (0x100 | (u8)e) ? &calls->first :
+				ret == (0x200 | (u8)e) ? &calls->second : &calls->wrong);
 		cond_resched();
 	}
 	return 0;
 }
 
-/* One loop a CPU that calls, and one that updates as fast as it can. */
-static void test_updates_while_called(struct kunit *test)
+/* Run something on each CPU but this one, where that leaves any. */
+static struct task_struct **run_elsewhere(struct kunit *test, int (*func)(void *data), void *data)
 {
-	struct calls *calls = kunit_kcalloc(test, nr_cpu_ids, sizeof(*calls), GFP_KERNEL);
 	struct task_struct **tasks = kunit_kcalloc(test, nr_cpu_ids, sizeof(*tasks), GFP_KERNEL);
-	unsigned long end, first = 0, second = 0, updates;
+	const int here = raw_smp_processor_id();
 	int cpu;
 
-	KUNIT_ASSERT_NOT_NULL(test, calls);
 	KUNIT_ASSERT_NOT_NULL(test, tasks);
-
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(here)), 0);
 	for_each_online_cpu(cpu) {
-		struct task_struct *task = kthread_run_on_cpu(call_in_a_loop, &calls[cpu], cpu,
-							      "call_many/%u");
-
-		tasks[cpu] = IS_ERR(task) ? NULL : task;
-		KUNIT_EXPECT_NOT_NULL(test, tasks[cpu]);
+		if (cpu == here && num_online_cpus() > 1)
+			continue;
+		tasks[cpu] = kthread_run_on_cpu(func, data, cpu, "jump_test/%u");
+		KUNIT_EXPECT_NOT_ERR_OR_NULL(test, tasks[cpu]);
 	}
+	return tasks;
+}
+
+static void stop_elsewhere(struct task_struct **tasks)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (!IS_ERR_OR_NULL(tasks[cpu]))
+			kthread_stop(tasks[cpu]);
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+static void test_updates_while_called(struct kunit *test)
+{
+	static struct calls calls;
+	struct task_struct **tasks = run_elsewhere(test, call_in_a_loop, &calls);
+	unsigned long end, updates;
 
 	end = jiffies + HZ / 2;
 	for (updates = 0; time_before(jiffies, end); updates += 2) {
@@ -227,17 +239,14 @@ static void test_updates_while_called(struct kunit *test)
 		cond_resched();
 	}
 
-	for_each_possible_cpu(cpu) {
-		if (tasks[cpu])
-			kthread_stop(tasks[cpu]);
-		first += calls[cpu].first;
-		second += calls[cpu].second;
-		KUNIT_EXPECT_EQ(test, calls[cpu].wrong, 0);
-	}
-	kunit_info(test, "%lu updates, %lu and %lu calls\n", updates, first, second);
+	stop_elsewhere(tasks);
+
+	kunit_info(test, "%lu updates, %ld and %ld calls\n", updates,
+		   atomic_long_read(&calls.first), atomic_long_read(&calls.second));
 	KUNIT_EXPECT_GT(test, updates, 10);
-	KUNIT_EXPECT_GT(test, first, 10);
-	KUNIT_EXPECT_GT(test, second, 10);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&calls.first), 10);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&calls.second), 10);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&calls.wrong), 0);
 }
 
 #ifdef CONFIG_TRACEPOINTS
@@ -302,26 +311,15 @@ static void change_probes(struct kunit *test)
 
 static void test_probes_change_while_called(struct kunit *test)
 {
-	struct task_struct **tasks = kunit_kcalloc(test, nr_cpu_ids, sizeof(*tasks), GFP_KERNEL);
+	struct task_struct **tasks = run_elsewhere(test, fire_in_a_loop, NULL);
 	unsigned long end;
-	int cpu, changes;
-
-	KUNIT_ASSERT_NOT_NULL(test, tasks);
-	for_each_online_cpu(cpu) {
-		struct task_struct *task = kthread_run_on_cpu(fire_in_a_loop, NULL, cpu, "fire/%u");
-
-		tasks[cpu] = IS_ERR(task) ? NULL : task;
-		KUNIT_EXPECT_NOT_NULL(test, tasks[cpu]);
-	}
+	int changes;
 
 	end = jiffies + HZ / 2;
 	for (changes = 0; changes < 3 || time_before(jiffies, end); changes++)
 		change_probes(test);
 
-	for_each_possible_cpu(cpu) {
-		if (tasks[cpu])
-			kthread_stop(tasks[cpu]);
-	}
+	stop_elsewhere(tasks);
 	tracepoint_synchronize_unregister();
 	kunit_info(test, "%d rounds, %ld and %ld hits\n", changes,
 		   atomic_long_read(&first_hits), atomic_long_read(&second_hits));
