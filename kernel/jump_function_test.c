@@ -224,14 +224,28 @@ static void stop_elsewhere(struct task_struct **tasks)
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
+/* There may be one processor for all, and little time for each. */
+static bool few(atomic_long_t *first, atomic_long_t *second)
+{
+	return atomic_long_read(first) <= 10 || atomic_long_read(second) <= 10;
+}
+
+/* Half a second, or until both have been called: but not for ever */
+static bool over(unsigned long begin, atomic_long_t *first, atomic_long_t *second)
+{
+	if (few(first, second))
+		return time_after(jiffies, begin + 60 * HZ);
+	return time_after(jiffies, begin + HZ / 2);
+}
+
 static void test_updates_while_called(struct kunit *test)
 {
 	static struct calls calls;
 	struct task_struct **tasks = run_elsewhere(test, call_in_a_loop, &calls);
-	unsigned long end, updates;
+	const unsigned long begin = jiffies;
+	unsigned long updates;
 
-	end = jiffies + HZ / 2;
-	for (updates = 0; time_before(jiffies, end); updates += 2) {
+	for (updates = 0; !over(begin, &calls.first, &calls.second); updates += 2) {
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_second), 0);
 		KUNIT_EXPECT_EQ(test, call_many(updates), 0x200 | (u8)updates);
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_first), 0);
@@ -243,9 +257,7 @@ static void test_updates_while_called(struct kunit *test)
 
 	kunit_info(test, "%lu updates, %ld and %ld calls\n", updates,
 		   atomic_long_read(&calls.first), atomic_long_read(&calls.second));
-	KUNIT_EXPECT_GT(test, updates, 10);
-	KUNIT_EXPECT_GT(test, atomic_long_read(&calls.first), 10);
-	KUNIT_EXPECT_GT(test, atomic_long_read(&calls.second), 10);
+	KUNIT_EXPECT_FALSE(test, few(&calls.first, &calls.second));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&calls.wrong), 0);
 }
 
@@ -312,19 +324,17 @@ static void change_probes(struct kunit *test)
 static void test_probes_change_while_called(struct kunit *test)
 {
 	struct task_struct **tasks = run_elsewhere(test, fire_in_a_loop, NULL);
-	unsigned long end;
+	const unsigned long begin = jiffies;
 	int changes;
 
-	end = jiffies + HZ / 2;
-	for (changes = 0; changes < 3 || time_before(jiffies, end); changes++)
+	for (changes = 0; !over(begin, &first_hits, &second_hits); changes++)
 		change_probes(test);
 
 	stop_elsewhere(tasks);
 	tracepoint_synchronize_unregister();
 	kunit_info(test, "%d rounds, %ld and %ld hits\n", changes,
 		   atomic_long_read(&first_hits), atomic_long_read(&second_hits));
-	KUNIT_EXPECT_GT(test, atomic_long_read(&first_hits), 10);
-	KUNIT_EXPECT_GT(test, atomic_long_read(&second_hits), 10);
+	KUNIT_EXPECT_FALSE(test, few(&first_hits, &second_hits));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&wrong_hits), 0);
 }
 #endif
