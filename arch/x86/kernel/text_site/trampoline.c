@@ -72,9 +72,12 @@ static const struct saved_reg argument_regs[] = {
 };
 
 static const struct saved_reg other_regs[] = {
-	SAVED(RAX, ax), SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
+	SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
 	SAVED(R13, r13), SAVED(R14, r14), SAVED(R15, r15),
 };
+
+/* Where what returns instead of the traced function may say with what */
+static const struct saved_reg result_reg = SAVED(RAX, ax);
 
 static const struct saved_reg frame_reg = SAVED(RBP, bp);
 
@@ -247,6 +250,7 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 {
 	const unsigned int frame = tramp->nr > 1 ? FRAME_MANY : FRAME_ONE;
 	const bool regs = flags & TRAMPOLINE_REGS;
+	const bool result = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SET_IP);
 	unsigned int i;
 
 	tramp->frame = frame;
@@ -260,6 +264,8 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 
 	emit_regs(as, emit_store, argument_regs, ARRAY_SIZE(argument_regs));
 	emit_regs(as, emit_store, &frame_reg, 1);
+	if (result)
+		emit_regs(as, emit_store, &result_reg, 1);
 	if (regs) {
 		emit_regs(as, emit_store, other_regs, ARRAY_SIZE(other_regs));
 		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
@@ -298,7 +304,7 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 		emit_branch(as, CALL_INSN_OPCODE, calls[i].func);
 	}
 
-	if (flags & (TRAMPOLINE_REGS | TRAMPOLINE_SET_IP)) {
+	if (result) {
 		emit_load(as, RAX, offsetof(struct pt_regs, ip));
 		emit_store(as, RAX, frame);
 	}
@@ -306,6 +312,8 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
 	if (regs || LINKS)
 		emit_regs(as, emit_load, &frame_reg, 1);
+	if (result)
+		emit_regs(as, emit_load, &result_reg, 1);
 	emit_regs(as, emit_load, argument_regs, ARRAY_SIZE(argument_regs));
 	if (regs)
 		emit_restore_flags(as, tramp);
