@@ -34,6 +34,12 @@ static __always_inline bool event_migration_disabled(void)
 }
 #endif
 
+/* What preempt_count() does not tell where softirqs are tasks */
+static __always_inline bool event_softirq(void)
+{
+	return IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count();
+}
+
 /*
  * What runs here: as tracing_gen_ctx(), which is asked if it is anything but a
  * task that nobody is waiting for.
@@ -43,7 +49,7 @@ static __always_inline unsigned int event_context(void)
 	const unsigned int depth = preempt_count();
 
 	if (unlikely(depth > 0xf || tif_need_resched() || test_preempt_need_resched() ||
-		     event_migration_disabled()))
+		     event_migration_disabled() || event_softirq()))
 		return tracing_gen_ctx();
 
 	return irqs_disabled() ? depth | TRACE_FLAG_IRQS_OFF << 16 : depth;
