@@ -57,11 +57,9 @@ static struct text_target *target_now(const struct text_site *site)
 static struct text_site *site_of(const void *dynfunc, struct text_site_table **table)
 {
 	const unsigned long addr = (unsigned long)dynfunc;
-	struct text_site *site = text_site_find(addr, addr, table);
+	struct text_site *site = text_site_find(&dynfunc_sites, addr, addr, table);
 
-	if (!site || text_site_addr(site) != addr || (*table)->kind != &dynfunc_sites)
-		return NULL;
-	return site;
+	return site && text_site_addr(site) == addr ? site : NULL;
 }
 
 /* Have a site jump to @func when the batch is committed. */
@@ -286,8 +284,8 @@ static unsigned int prepare_defaults(const struct module *mod)
 	struct text_site *site;
 	unsigned int nr = 0;
 
-	for_each_text_site_table(table) {
-		if (table->kind != &dynfunc_sites || table->mod == mod)
+	for_each_text_site_table_of(&dynfunc_sites, table) {
+		if (table->mod == mod)
 			continue;
 		for_each_text_site(site, table) {
 			struct text_target *now = target_now(site);
@@ -313,8 +311,8 @@ static void dynfunc_module_going(struct module *mod)
 	nr = prepare_defaults(mod);
 	if (nr && text_site_commit(&dynfunc_sites))
 		pr_err("jump_function: %s is still jumped into\n", mod->name);
-	for_each_text_site_table(table) {
-		if (table->kind == &dynfunc_sites && table->mod == mod)
+	for_each_text_site_table_of(&dynfunc_sites, table) {
+		if (table->mod == mod)
 			break;
 	}
 	if (table) {

@@ -7,6 +7,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/jump_function.h>
@@ -380,9 +381,11 @@ static void test_text(struct kunit *test)
 	struct text_site *site;
 	unsigned int i;
 
-	site = text_site_find(addr, addr, &table);
+	site = text_site_find(NULL, addr, addr, &table);
 	KUNIT_ASSERT_NOT_NULL(test, site);
 	KUNIT_ASSERT_EQ(test, text_site_addr(site), addr);
+	/* Another kind of site: not for who traces functions */
+	KUNIT_EXPECT_EQ(test, ftrace_location(addr), 0);
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++) {
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, targets[i]), 0);

@@ -58,10 +58,13 @@ struct text_target {
  */
 enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP };
 
+struct text_site_table;
+
 /**
  * struct text_site_kind - sites that share one space of target ids
  * @name: for messages
  * @insn: what its sites hold, unless it is the NOP
+ * @tables: where its sites are
  * @pages: the targets, in pages that are never freed, so that the breakpoint
  *	handler can follow an id at any moment without a lock. Target 0 exists
  *	always and is the NOP.
@@ -69,6 +72,7 @@ enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP };
 struct text_site_kind {
 	const char		*name;
 	enum text_insn		insn;
+	struct text_site_table	*tables;
 	struct text_target	*pages[TEXT_TARGET_PAGES];
 };
 
@@ -85,6 +89,7 @@ struct text_site_kind {
  * @nr_pending: sites marked since the last commit
  * @ready: the text has its final protection, sites may be switched
  * @next: the list of all tables
+ * @next_of_kind: the list of those of its kind
  */
 struct text_site_table {
 	struct text_site	*sites;
@@ -96,13 +101,19 @@ struct text_site_table {
 	unsigned int		nr_pending;
 	bool			ready;
 	struct text_site_table	*next;
+	struct text_site_table	*next_of_kind;
 };
 
 extern struct text_site_table *text_site_tables;
 
+/* Both are for RCU readers; with the lock of the kind's owner, the second stays. */
 #define for_each_text_site_table(table)					\
 	for (table = READ_ONCE(text_site_tables); table;		\
 	     table = READ_ONCE(table->next))
+
+#define for_each_text_site_table_of(kind, table)			\
+	for (table = READ_ONCE((kind)->tables); table;			\
+	     table = READ_ONCE(table->next_of_kind))
 
 #define for_each_text_site(site, table)					\
 	for (struct text_site *__end = (site = (table)->sites) + (table)->nr; \
@@ -132,8 +143,8 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 			 unsigned int nr);
 void text_site_table_add(struct text_site_table *table);
 void text_site_table_remove(struct text_site_table *table);
-struct text_site *text_site_find(unsigned long start, unsigned long end,
-				 struct text_site_table **in);
+struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
+				 unsigned long end, struct text_site_table **in);
 
 /* Batches: kernel/text_site/batch.c */
 

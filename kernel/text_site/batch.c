@@ -32,9 +32,7 @@ void text_site_abort(struct text_site_kind *kind)
 	struct text_site_table *table;
 	unsigned int i;
 
-	for_each_text_site_table(table) {
-		if (table->kind != kind)
-			continue;
+	for_each_text_site_table_of(kind, table) {
 		for (i = table->first; i < table->last; i++)
 			table->sites[i].state &= ~TEXT_SITE_PENDING;
 		table_reset(table);
@@ -51,9 +49,7 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
 	int ret;
 
 	*pending = 0;
-	for_each_text_site_table(table) {
-		if (table->kind != kind)
-			continue;
+	for_each_text_site_table_of(kind, table) {
 		*pending += table->nr_pending;
 		for (i = table->first; i < table->last; i++) {
 			site = &table->sites[i];
@@ -106,9 +102,7 @@ int text_site_commit(struct text_site_kind *kind)
 		return ret;
 	}
 
-	for_each_text_site_table(table) {
-		if (table->kind == kind)
-			table_reset(table);
-	}
+	for_each_text_site_table_of(kind, table)
+		table_reset(table);
 	return 0;
 }

@@ -2,8 +2,10 @@
 /*
  * Text site tables: which sites there are, and finding one by its address.
  *
- * All tables stand in one list. It changes under text_mutex; it is read without
- * a lock, by the breakpoint handler among others:
+ * All tables stand in one list, and those of each kind in another. Both change
+ * under text_mutex and the lock of the kind's owner, so that the owner finds his
+ * tables as they are. They are read without a lock as well, the first by the
+ * breakpoint handler:
  *
  *   table_add()                      a reader
  *     fill in table                    t = READ_ONCE(list or next)
@@ -56,41 +58,53 @@ static __always_inline struct text_site *first_above(const struct text_site_tabl
 	return site;
 }
 
+static __always_inline struct text_site *
+find_in(const struct text_site_table *table, unsigned long start, unsigned long end)
+{
+	struct text_site *site;
+
+	if (end < table->start || start >= table->end)
+		return NULL;
+
+	site = first_above(table, start);
+	for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
+		if (!(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+			return site;
+	}
+	/*
+	 * Only dead ones here: their text may have been freed, and be another
+	 * table's by now.
+	 */
+	return NULL;
+}
+
 /**
  * text_site_find - the site whose bytes overlap a range of addresses
+ * @kind: of which kind, NULL for any
  * @start: first address
  * @end: last address, inclusive
  * @in: if not NULL, gets the table the site is in
  *
  * Context: any, with a site's table kept from going away: in an RCU read-side
- * section, or under the lock of the kind's owner, or with interrupts off.
+ * section, or under the lock of @kind's owner, or with interrupts off.
  *
  * Return: a live site, the lowest there is in the range, or NULL.
  */
-noinstr struct text_site *text_site_find(unsigned long start, unsigned long end,
-					 struct text_site_table **in)
+noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
+					 unsigned long end, struct text_site_table **in)
 {
-	struct text_site_table *table;
-	struct text_site *site;
+	struct text_site_table *table = READ_ONCE(*(kind ? &kind->tables : &text_site_tables));
+	struct text_site *site = NULL;
 
-	for_each_text_site_table(table) {
-		if (end < table->start || start >= table->end)
-			continue;
-
-		site = first_above(table, start);
-		for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
-			if (READ_ONCE(site->state) & TEXT_SITE_DEAD)
-				continue;
-			if (in)
-				*in = table;
-			return site;
-		}
-		/*
-		 * Only dead ones here: their text may have been freed, and be
-		 * another table's by now.
-		 */
+	while (table) {
+		site = find_in(table, start, end);
+		if (site)
+			break;
+		table = READ_ONCE(*(kind ? &table->next_of_kind : &table->next));
 	}
-	return NULL;
+	if (in)
+		*in = table;
+	return site;
 }
 
 static int site_cmp(const void *a, const void *b)
@@ -195,19 +209,23 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
  * text_site_table_add - make a table's sites known
  * @table: after text_site_table_init() and arch_text_site_convert()
  *
- * Context: process context, takes text_mutex. The owner of the kind serialises
- * this with its batches.
+ * Context: process context, takes text_mutex. Under the lock of the kind's owner.
  */
 void text_site_table_add(struct text_site_table *table)
 {
-	struct text_site_table **p = &text_site_tables;
+	struct text_site_table **p = &text_site_tables, **of_kind = &table->kind->tables;
 
 	mutex_lock(&text_mutex);
 	while (*p)
 		p = &(*p)->next;
+	while (*of_kind)
+		of_kind = &(*of_kind)->next_of_kind;
 	table->next = NULL;
+	table->next_of_kind = NULL;
 	/* Pairs with the address dependency of the readers, see above. */
 	smp_store_release(p, table);
+	/* The same */
+	smp_store_release(of_kind, table);
 	mutex_unlock(&text_mutex);
 }
 
@@ -217,17 +235,20 @@ void text_site_table_add(struct text_site_table *table)
  *
  * When this returns, nobody is looking at the table or its sites.
  *
- * Context: process context, sleeps, takes text_mutex. The owner of the kind
- * serialises this with its batches.
+ * Context: process context, sleeps, takes text_mutex. Under the lock of the kind's
+ * owner.
  */
 void text_site_table_remove(struct text_site_table *table)
 {
-	struct text_site_table **p = &text_site_tables;
+	struct text_site_table **p = &text_site_tables, **of_kind = &table->kind->tables;
 
 	mutex_lock(&text_mutex);
 	while (*p != table)
 		p = &(*p)->next;
+	while (*of_kind != table)
+		of_kind = &(*of_kind)->next_of_kind;
 	WRITE_ONCE(*p, table->next);
+	WRITE_ONCE(*of_kind, table->next_of_kind);
 	mutex_unlock(&text_mutex);
 
 	synchronize_rcu();

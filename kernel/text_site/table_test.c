@@ -90,22 +90,24 @@ static void test_find(struct kunit *test)
 		if (site->state & TEXT_SITE_DEAD)
 			continue;
 		in = NULL;
-		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr, addr, &in), site);
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(NULL, addr, addr, &in), site);
 		KUNIT_ASSERT_PTR_EQ(test, in, table);
-		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr + 4, addr + 4, NULL), site);
-		KUNIT_ASSERT_PTR_EQ(test, text_site_find(addr - 1, addr, NULL), site);
-		KUNIT_ASSERT_PTR_NE(test, text_site_find(addr + 5, addr + 5, NULL), site);
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(NULL, addr + 4, addr + 4, NULL), site);
+		KUNIT_ASSERT_PTR_EQ(test, text_site_find(NULL, addr - 1, addr, NULL), site);
+		KUNIT_ASSERT_PTR_NE(test, text_site_find(NULL, addr + 5, addr + 5, NULL), site);
 		if (last)
-			KUNIT_ASSERT_PTR_EQ(test, text_site_find(text_site_addr(last), addr, NULL),
-					    last);
+			KUNIT_ASSERT_PTR_EQ(test, last,
+					    text_site_find(NULL, text_site_addr(last), addr, NULL));
 		last = site;
 		checked++;
 	}
 	KUNIT_EXPECT_GT(test, checked, 1000);
-	KUNIT_EXPECT_NULL(test, text_site_find(0, 0, NULL));
-	KUNIT_EXPECT_NULL(test, text_site_find(~0ul, ~0ul, NULL));
-	KUNIT_EXPECT_NULL(test, text_site_find((unsigned long)&test_kind,
+	KUNIT_EXPECT_NULL(test, text_site_find(NULL, 0, 0, NULL));
+	KUNIT_EXPECT_NULL(test, text_site_find(NULL, ~0ul, ~0ul, NULL));
+	KUNIT_EXPECT_NULL(test, text_site_find(NULL, (unsigned long)&test_kind,
 					       (unsigned long)&test_kind, NULL));
+	/* There is one, but of another kind. */
+	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, table->start, table->start, NULL));
 }
 
 /* Marks bound the range of a table that a batch has to look at. */

@@ -28,13 +28,12 @@ static DEFINE_MUTEX(direct_mutex);
  */
 unsigned long ftrace_find_rec_direct(unsigned long ip)
 {
-	struct text_site_table *table;
 	struct text_site *site;
 
 	/* Tables and sets are freed after an RCU grace period. */
 	guard(preempt_notrace)();
-	site = text_site_find(ip, ip, &table);
-	if (!site || table->kind != &fentry_sites || text_site_addr(site) != ip)
+	site = text_site_find(&fentry_sites, ip, ip, NULL);
+	if (!site || text_site_addr(site) != ip)
 		return 0;
 	return fentry_site_set(site)->direct;
 }

@@ -23,16 +23,7 @@
 
 extern struct text_site_kind fentry_sites;
 
-static inline struct text_site_table *fentry_table(struct text_site_table *table)
-{
-	while (table && table->kind != &fentry_sites)
-		table = READ_ONCE(table->next);
-	return table;
-}
-
-#define for_each_fentry_table(table)					\
-	for (table = fentry_table(READ_ONCE(text_site_tables)); table;	\
-	     table = fentry_table(READ_ONCE((table)->next)))
+#define for_each_fentry_table(table)	for_each_text_site_table_of(&fentry_sites, table)
 
 /* Something is wrong for good: nothing is switched any more. */
 extern bool fentry_dead;

@@ -111,10 +111,8 @@ static loff_t first_part_size(const struct fentry_file *file)
 	if (file->flags & IS_FILTER)
 		return ftrace_hash_empty(&file->filter->hash) ? 1 : file->filter->hash.count;
 
-	for_each_text_site_table(table) {
-		if (table->kind == &fentry_sites)
-			size += table->nr;
-	}
+	for_each_fentry_table(table)
+		size += table->nr;
 	return size;
 }
 

@@ -27,7 +27,7 @@ unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 	unsigned long ip;
 
 	rcu_read_lock();
-	site = text_site_find(start, end, NULL);
+	site = text_site_find(&fentry_sites, start, end, NULL);
 	ip = site ? text_site_addr(site) : 0;
 	rcu_read_unlock();
 	return ip;

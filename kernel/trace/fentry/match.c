@@ -135,7 +135,6 @@ static int match_site(struct search *search, const struct text_site *site)
 /* The sites in a symbol of the kernel. That may have a better name: it is asked for. */
 static int match_symbol(void *data, unsigned long addr)
 {
-	struct text_site_table *table;
 	unsigned long size, end;
 	struct text_site *site;
 	int ret = 0;
@@ -144,11 +143,10 @@ static int match_symbol(void *data, unsigned long addr)
 		return 0;
 
 	for (end = addr + size; !ret && addr < end; addr = text_site_addr(site) + TEXT_SITE_SIZE) {
-		site = text_site_find(addr, end - 1, &table);
+		site = text_site_find(&fentry_sites, addr, end - 1, NULL);
 		if (!site)
 			break;
-		if (table->kind == &fentry_sites)
-			ret = match_site(data, site);
+		ret = match_site(data, site);
 	}
 	return ret;
 }

@@ -83,8 +83,8 @@ static struct text_site_table *module_table(const struct module *mod)
 {
 	struct text_site_table *table;
 
-	for_each_text_site_table(table) {
-		if (table->kind == &fentry_sites && table->mod == mod)
+	for_each_fentry_table(table) {
+		if (table->mod == mod)
 			return table;
 	}
 	return NULL;

@@ -192,7 +192,7 @@ static int batch_named(struct fentry_batch *batch, const struct fentry_scope *na
 		bool want = new && ftrace_lookup_ip(new->filter, ip) &&
 			    !ftrace_lookup_ip(new->exclude, ip);
 
-		site = text_site_find(ip, ip, &table);
+		site = text_site_find(&fentry_sites, ip, ip, &table);
 		if (!site || text_site_addr(site) != ip || !table->ready)
 			continue;
 		ret = batch_site(batch, table, site, want);

@@ -110,7 +110,7 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 	if (user_mode(regs))
 		return false;
 
-	site = text_site_find(addr, addr, &table);
+	site = text_site_find(NULL, addr, addr, &table);
 	if (!site || text_site_addr(site) != addr)
 		return emulate_text(regs, addr);
 

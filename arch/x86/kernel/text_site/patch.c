@@ -345,9 +345,7 @@ static void report_pending(struct text_site_kind *kind)
 	if (!atomic_read(&nr_text_poke_events))
 		return;
 
-	for_each_text_site_table(table) {
-		if (table->kind != kind)
-			continue;
+	for_each_text_site_table_of(kind, table) {
 		end = table->sites + table->last;
 		for (site = next_pending(table->sites + table->first, end); site < end;
 		     site = next_pending(site + 1, end)) {
@@ -380,8 +378,8 @@ void arch_text_site_patch(struct text_site_kind *kind)
 	for (pass = PASS_BREAK; pass <= PASS_HEAD; pass++) {
 		if (pass == PASS_TAIL)
 			report_pending(kind);
-		for_each_text_site_table(table) {
-			if (table->kind == kind && table->nr_pending)
+		for_each_text_site_table_of(kind, table) {
+			if (table->nr_pending)
 				patch_table(table, pass);
 		}
 		arch_text_site_sync();
