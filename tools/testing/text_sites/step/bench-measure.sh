@@ -6,14 +6,18 @@ set -eu -o pipefail
 bench=$BUILD/bench
 mkdir -p "$bench"
 
-# measure PART PROCESSORS
+# measure PART PROCESSORS [PARAMETERS]: with more on the kernel's command line
 measure()
 {
 	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))"
 	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --smp "$2" --timeout 1800 \
+		--append "${3:-}" \
 		"$HARNESS/bench/machine.sh" "$1" >"$bench/$KERNEL.$1" ||
 		die "$KERNEL: $1 could not be measured (log: $(short "$LOG/bench-$KERNEL-$1.console"))"
 }
+
+# The emulated processor would do without.
+retpolines=spectre_v2=retpoline
 
 # The relocations that moving the kernel (KASLR) needs in the table of sites
 relocations()
@@ -55,7 +59,7 @@ script()
 # Our engine with tracepoints that make indirect calls: for one row only
 indirect()
 {
-	measure hackbench 1
+	measure hackbench 1 $retpolines
 	sed -n 's/^hackbench\.1/hackbench.indirect/p' "$bench/$KERNEL.hackbench" >"$bench/$KERNEL.tsv"
 }
 
@@ -87,9 +91,9 @@ indirect) indirect; exit ;;
 esac
 measure switching 2
 measure per_calls 1
-measure jumps 1
+measure jumps 1 $retpolines
 measure updates 2
-measure hackbench 1
+measure hackbench 1 $retpolines
 {
 	mapfile -t table < <(relocations)
 	printf 'relocs\t%s\n' "$(awk "BEGIN { printf \"%.2f\", ${table[0]} / ${table[1]} }")"
