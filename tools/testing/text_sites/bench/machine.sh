@@ -17,19 +17,21 @@ traced() { grep -vc '^#' set_ftrace_filter || :; }
 # Broadcasts so far: function call interrupts on the processor that is idle
 broadcasts() { awk '/^ *CAL:/ { print ($2 > $3) ? $2 : $3 }' /proc/interrupts; }
 
-# switch KEY FILTER: the function tracer on and off. Others broadcast as well, now
-# and then: the least of some times.
+# least A B: the smaller one, if there is an A
+least() { [ -n "$1" ] && [ "$1" -le "$2" ] && echo "$1" || echo "$2"; }
+
+# switch KEY FILTER: the function tracer on and off. Others run and broadcast as
+# well, now and then: the least of some times.
 switch()
 {
-	local key=$1 before n on off syncs=''
+	local key=$1 before on='' off='' syncs=''
 	echo "$2" >set_ftrace_filter
 	[ -z "$2" ] || put "$key.sites" "$(traced)"
 	for _ in 1 2 3; do
 		before=$(broadcasts)
-		on=$("$TESTS/cost" current_tracer function)
-		n=$(($(broadcasts) - before))
-		[ -n "$syncs" ] && [ "$syncs" -le "$n" ] || syncs=$n
-		off=$("$TESTS/cost" current_tracer nop)
+		on=$(least "$on" "$("$TESTS/cost" current_tracer function)")
+		syncs=$(least "$syncs" "$(($(broadcasts) - before))")
+		off=$(least "$off" "$("$TESTS/cost" current_tracer nop)")
 	done
 	put "$key.on" "$on"
 	put "$key.off" "$off"

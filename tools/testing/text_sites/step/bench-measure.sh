@@ -35,7 +35,7 @@ relocations()
 # some objects of all sizes, which are not changed
 script()
 {
-	local work object
+	local work object n=0
 	work=$(mktemp -d "$BUILD/bench.XXXXXX")
 	find "$OUT"/{kernel,mm,fs,net,drivers} -name '*.o' ! -name 'built-in*' ! -name '*.mod.o' -size +8k |
 		sort | awk 'NR % 20 == 0' | head -n 60 >"$work/list"

@@ -123,10 +123,12 @@ static int cost_of_switch(struct seq_file *m, struct ftrace_ops *ops)
 
 static int switch_show(struct seq_file *m, void *v)
 {
-	static struct ftrace_ops ops = { .func = nothing };
+	static struct ftrace_ops ops;
 	int ret = 0;
 
 	mutex_lock(&cost_mutex);
+	/* Not as it was left: that has a filter that is freed. */
+	ops = (struct ftrace_ops) { .func = nothing };
 	if (nr_sites)
 		ret = ftrace_set_filter_ips(&ops, sites, nr_sites, 0, 1);
 	if (!ret)
@@ -139,11 +141,12 @@ DEFINE_SHOW_ATTRIBUTE(switch);
 
 static int ninth_show(struct seq_file *m, void *v)
 {
-	static struct ftrace_ops others[OTHERS], ninth = { .func = nothing };
+	static struct ftrace_ops others[OTHERS], ninth;
 	unsigned int nr = 0;
 	int ret = 0;
 
 	mutex_lock(&cost_mutex);
+	ninth = (struct ftrace_ops) { .func = nothing };
 	while (!ret && nr < OTHERS) {
 		others[nr].func = nothing;
 		ret = register_ftrace_function(&others[nr]);
