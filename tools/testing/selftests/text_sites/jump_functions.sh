@@ -199,9 +199,9 @@ all_events()
 	load &
 	echo 1 > events/enable
 	sleep 0.5
-	[ "$(grep -vc '^#' trace)" -gt 100 ] || fail "few events"
 	echo 0 > events/enable
 	stop_jobs
+	[ "$(grep -vc '^#' trace)" -gt 100 ] || fail "few events"
 }
 
 run_tests each_has_three_targets several_at_once a_wrong_choice_changes_nothing \
