@@ -127,6 +127,16 @@ pass a.sh: one
 fail a.sh: 2 tests planned, 1 ran
 EXPECTED
 
+is_read('a time limit inside of a test', <<'TAP', <<'EXPECTED');
+1..1
+# 1..2
+# ok 1 one
+not ok 1 a.sh # TIMEOUT 45 seconds
+TAP
+pass a.sh: one
+fail a.sh: 2 tests planned, 1 ran, TIMEOUT 45 seconds
+EXPECTED
+
 is_read('cut short inside of a test', <<'TAP', <<'EXPECTED', 125);
 1..2
 ok 1 a.sh
