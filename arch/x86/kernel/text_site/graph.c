@@ -8,9 +8,17 @@
 
 #include <asm/ftrace.h>
 
-static __always_inline void catch_return(unsigned long ip, unsigned long *parent,
-					 unsigned long frame_pointer)
+/**
+ * ftrace_graph_func - the function graph tracer's callback: catches the return
+ * @ip: the site
+ * @parent_ip: the function's return address
+ * @op: not used
+ * @fregs: the registers, %rsp is right below the return address
+ */
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
+	unsigned long *parent = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
 	unsigned long to = *parent;
 	int bit;
 
@@ -26,34 +34,7 @@ static __always_inline void catch_return(unsigned long ip, unsigned long *parent
 	bit = ftrace_test_recursion_trylock(ip, to);
 	if (bit < 0)
 		return;
-	if (!function_graph_enter(to, ip, frame_pointer, parent))
+	if (!function_graph_enter(to, ip, 0, parent))
 		*parent = (unsigned long)return_to_handler;
 	ftrace_test_recursion_unlock(bit);
-}
-
-/**
- * prepare_ftrace_return - catch the return of a function
- * @ip: its site
- * @parent: where its return address is
- * @frame_pointer: 0 or its frame pointer, for checking
- *
- * Context: at the function's entry, or where one is made up.
- */
-void prepare_ftrace_return(unsigned long ip, unsigned long *parent,
-			   unsigned long frame_pointer)
-{
-	catch_return(ip, parent, frame_pointer);
-}
-
-/**
- * ftrace_graph_func - the function graph tracer's callback
- * @ip: the site
- * @parent_ip: the function's return address
- * @op: not used
- * @fregs: the registers, %rsp is right below the return address
- */
-void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
-		       struct ftrace_ops *op, struct ftrace_regs *fregs)
-{
-	catch_return(ip, (unsigned long *)ftrace_regs_get_stack_pointer(fregs), 0);
 }
