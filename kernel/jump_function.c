@@ -311,10 +311,7 @@ static void dynfunc_module_going(struct module *mod)
 	nr = prepare_defaults(mod);
 	if (nr && text_site_commit(&dynfunc_sites))
 		pr_err("jump_function: %s is still jumped into\n", mod->name);
-	for_each_text_site_table_of(&dynfunc_sites, table) {
-		if (table->mod == mod)
-			break;
-	}
+	table = text_site_table_of_module(&dynfunc_sites, mod);
 	if (table) {
 		text_site_table_remove(table);
 		targets_free(table->sites, table->nr);

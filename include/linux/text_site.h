@@ -106,11 +106,7 @@ struct text_site_table {
 
 extern struct text_site_table *text_site_tables;
 
-/* Both are for RCU readers; with the lock of the kind's owner, the second stays. */
-#define for_each_text_site_table(table)					\
-	for (table = READ_ONCE(text_site_tables); table;		\
-	     table = READ_ONCE(table->next))
-
+/* For RCU readers, and under the lock of the kind's owner */
 #define for_each_text_site_table_of(kind, table)			\
 	for (table = READ_ONCE((kind)->tables); table;			\
 	     table = READ_ONCE(table->next_of_kind))
@@ -143,6 +139,8 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 			 unsigned int nr);
 void text_site_table_add(struct text_site_table *table);
 void text_site_table_remove(struct text_site_table *table);
+struct text_site_table *text_site_table_of_module(const struct text_site_kind *kind,
+						  const struct module *mod);
 struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 				 unsigned long end, struct text_site_table **in);
 

@@ -107,6 +107,27 @@ noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsi
 	return site;
 }
 
+/**
+ * text_site_table_of_module - the table of a module
+ * @kind: of which kind
+ * @mod: the module, NULL for the kernel
+ *
+ * Context: as text_site_find().
+ *
+ * Return: the table, or NULL if the module has none of this kind.
+ */
+struct text_site_table *text_site_table_of_module(const struct text_site_kind *kind,
+						  const struct module *mod)
+{
+	struct text_site_table *table;
+
+	for_each_text_site_table_of(kind, table) {
+		if (table->mod == mod)
+			return table;
+	}
+	return NULL;
+}
+
 static int site_cmp(const void *a, const void *b)
 {
 	unsigned long x = text_site_addr(a), y = text_site_addr(b);

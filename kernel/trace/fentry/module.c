@@ -79,17 +79,6 @@ int fentry_add_table(struct text_site_table *table, struct text_site *sites,
 	return 0;
 }
 
-static struct text_site_table *module_table(const struct module *mod)
-{
-	struct text_site_table *table;
-
-	for_each_fentry_table(table) {
-		if (table->mod == mod)
-			return table;
-	}
-	return NULL;
-}
-
 /**
  * ftrace_module_init - a module's text is in place and relocated
  * @mod: the module, not visible yet
@@ -290,7 +279,7 @@ void ftrace_module_enable(struct module *mod)
 	int ret = 0;
 
 	mutex_lock(&ftrace_lock);
-	table = module_table(mod);
+	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table && !fentry_dead) {
 		mark_bodies_without_name(table);
 		table->ready = true;
@@ -349,7 +338,7 @@ void ftrace_release_mod(struct module *mod)
 
 	mutex_lock(&ftrace_lock);
 	fentry_drop_symbols(mod);
-	table = module_table(mod);
+	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table) {
 		/* Work that the module has begun may still be under way. */
 		if (table->ready && fentry_sites_enabled)
@@ -381,7 +370,7 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 		return;
 
 	mutex_lock(&ftrace_lock);
-	table = module_table(mod);
+	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table)
 		gone = sites_gone(table, (unsigned long)start, (unsigned long)end - 1);
 	if (gone && mod && !list_empty(&fentry_ops))
