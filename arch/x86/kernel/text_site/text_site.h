@@ -4,7 +4,6 @@
 #define _X86_TEXT_SITE_H
 
 #include <linux/mm.h>
-#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include <asm/text-patching.h>

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
+#include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
 #include <asm/text-patching.h>
