@@ -28,15 +28,17 @@ static noinline void write_guarded(struct trace_array *tr, unsigned long ip,
 				   unsigned long parent_ip)
 {
 	int bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	unsigned int context;
 
 	if (bit < 0)
 		return;
 
 	/* That has switched preemption off. */
+	context = tracing_gen_ctx_dec();
 	if (static_branch_unlikely(&trace_function_exports_enabled))
-		trace_function(tr, ip, parent_ip, tracing_gen_ctx_dec());
+		trace_function(tr, ip, parent_ip, context);
 	else
-		write_event(tr, ip, parent_ip, tracing_gen_ctx_dec());
+		write_event(tr, ip, parent_ip, context);
 	ftrace_test_recursion_unlock(bit);
 }
 

@@ -89,8 +89,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 
 	if (unlikely(*task_var)) {
 		/* Back from where it began to follow calls, or stopped */
-		if ((*task_var & TRACE_GRAPH_FL) && trace->depth == ftrace_graph_depth(task_var))
-			*task_var &= ~TRACE_GRAPH_FL;
+		ftrace_graph_addr_finish(gops, trace);
 		if (*task_var & TRACE_GRAPH_NOTRACE) {
 			*task_var &= ~TRACE_GRAPH_NOTRACE;
 			return;
