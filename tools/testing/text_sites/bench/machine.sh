@@ -1,7 +1,8 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is `switching`, `per_calls`, `jumps`, `updates` or `hackbench`.
+# PART is `switching`, `per_calls`, `jumps`, `updates`, `hackbench` or
+# `guard`.
 set -eu
 TESTS=/kselftest/text_sites
 COST=/sys/kernel/debug/function_cost

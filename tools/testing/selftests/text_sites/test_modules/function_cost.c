@@ -15,18 +15,15 @@
  */
 #include <linux/debugfs.h>
 #include <linux/ftrace.h>
-#include <linux/irqflags.h>
 #include <linux/linkage.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 #include <linux/uaccess.h>
 
-#define CALLS	1000
-#define ROUNDS	5
+#include "cycles.h"
+
 #define OTHERS	8
 
 static DEFINE_MUTEX(cost_mutex);
@@ -48,21 +45,7 @@ static void notrace nothing(unsigned long ip, unsigned long parent_ip, struct ft
 
 static int calls_show(struct seq_file *m, void *v)
 {
-	cycles_t least = ~0ull;
-	unsigned int round, i;
-	unsigned long flags;
-
-	for (round = 0; round < ROUNDS; round++) {
-		cycles_t start;
-
-		local_irq_save(flags);
-		start = get_cycles();
-		for (i = 0; i < CALLS; i++)
-			function_cost_callee();
-		least = min(least, get_cycles() - start);
-		local_irq_restore(flags);
-	}
-	seq_printf(m, "%llu\n", least);
+	seq_printf(m, "%llu\n", CYCLES(i, function_cost_callee()));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(calls);

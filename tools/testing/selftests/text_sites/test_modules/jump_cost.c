@@ -13,18 +13,14 @@
  *		of CALLS changes of a jump function, of a static call
  */
 #include <linux/debugfs.h>
-#include <linux/irqflags.h>
 #include <linux/jump_function.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/static_call.h>
-#include <linux/timex.h>
 #include <linux/tracepoint.h>
 
-#define CALLS	1000
-#define ROUNDS	5
+#include "cycles.h"
 
 static noinline __noclone notrace long callee(long a, long b, long c)
 {
@@ -55,47 +51,29 @@ static notrace void probe_too(void *data, long a, long b, long c)
 	barrier();
 }
 
-/* Cycles of doing something CALLS times, with interrupts off */
-#define CYCLES(something) ({						\
-	cycles_t __least = ~0ull;					\
-									\
-	for (int __round = 0; __round < ROUNDS; __round++) {		\
-		unsigned long __flags;					\
-		cycles_t __start;					\
-									\
-		local_irq_save(__flags);				\
-		__start = get_cycles();					\
-		for (long i = 0; i < CALLS; i++)			\
-			something;					\
-		__least = min(__least, get_cycles() - __start);		\
-		local_irq_restore(__flags);				\
-	}								\
-	__least;							\
-})
-
 static notrace cycles_t cost_direct(void)
 {
-	return CYCLES(callee(i, 2, 3));
+	return CYCLES(i, callee(i, 2, 3));
 }
 
 static notrace cycles_t cost_jump(void)
 {
-	return CYCLES(dynfunc_jump_cost(i, 2, 3));
+	return CYCLES(i, dynfunc_jump_cost(i, 2, 3));
 }
 
 static notrace cycles_t cost_static(void)
 {
-	return CYCLES(static_call(jump_cost)(i, 2, 3));
+	return CYCLES(i, static_call(jump_cost)(i, 2, 3));
 }
 
 static notrace cycles_t cost_pointer(void)
 {
-	return CYCLES(READ_ONCE(pointer)(i, 2, 3));
+	return CYCLES(i, READ_ONCE(pointer)(i, 2, 3));
 }
 
 static notrace cycles_t cost_event(void)
 {
-	return CYCLES(trace_jump_cost(i, 2, 3));
+	return CYCLES(i, trace_jump_cost(i, 2, 3));
 }
 
 static cycles_t cost_event1(void)
@@ -125,27 +103,25 @@ static cycles_t cost_event2(void)
 	return cycles;
 }
 
-/* These need interrupts; what comes in between is not much, for that many. */
+/* That needs interrupts; what comes in between is not much, for that many. */
+#define CYCLES_TO_UPDATE(update) ({					\
+	cycles_t __start = get_cycles();				\
+									\
+	for (int __i = 0; __i < CALLS / 2; __i++) {			\
+		update(jump_cost, another);				\
+		update(jump_cost, callee);				\
+	}								\
+	get_cycles() - __start;						\
+})
+
 static cycles_t cost_update_jump(void)
 {
-	cycles_t start = get_cycles();
-
-	for (int i = 0; i < CALLS / 2; i++) {
-		dynfunc_update(jump_cost, another);
-		dynfunc_update(jump_cost, callee);
-	}
-	return get_cycles() - start;
+	return CYCLES_TO_UPDATE(dynfunc_update);
 }
 
 static cycles_t cost_update_static(void)
 {
-	cycles_t start = get_cycles();
-
-	for (int i = 0; i < CALLS / 2; i++) {
-		static_call_update(jump_cost, another);
-		static_call_update(jump_cost, callee);
-	}
-	return get_cycles() - start;
+	return CYCLES_TO_UPDATE(static_call_update);
 }
 
 static const struct cost {
