@@ -7,6 +7,8 @@
 #define _LINUX_TEXT_SITE_H
 
 #include <linux/bits.h>
+#include <linux/compiler.h>
+#include <linux/inline_site.h>
 #include <linux/types.h>
 
 #include <asm/text_site.h>
@@ -55,8 +57,18 @@ struct text_target {
  * enum text_insn - what the instruction of a site does with its target
  * @TEXT_INSN_CALL: calls it
  * @TEXT_INSN_JMP: jumps to it
+ * @TEXT_INSN_INLINE: jumps to a place of the site's own, or moves a value to a register,
+ *	see <asm/inline_site.h>. There are no targets: the site's state says what it
+ *	holds, and a value in memory what it is to hold.
  */
-enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP };
+enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP, TEXT_INSN_INLINE };
+
+/* The states of inline sites have these in the place of target and owner. */
+#define INLINE_SITE_DISTANCE	GENMASK(27, 0)	/* a branch: from behind it to its label, signed */
+#define INLINE_SITE_REG		GENMASK(2, 0)	/* a load: number of the register */
+#define INLINE_SITE_LOG		GENMASK(4, 3)	/* a load: the value has 1 << this bytes */
+#define INLINE_SITE_LOAD	BIT(28)		/* it is a load */
+#define INLINE_SITE_ON		BIT(29)		/* it jumps, or has the value in it */
 
 struct text_site_table;
 
@@ -64,6 +76,8 @@ struct text_site_table;
  * struct text_site_kind - sites that share one space of target ids
  * @name: for messages
  * @insn: what its sites hold, unless it is the NOP
+ * @take: takes the record with this number into use, of a table that has been checked
+ *	and not yet sorted; NULL: nothing is to be done
  * @tables: where its sites are
  * @pages: the targets, in pages that are never freed, so that the breakpoint
  *	handler can follow an id at any moment without a lock. Target 0 exists
@@ -72,6 +86,7 @@ struct text_site_table;
 struct text_site_kind {
 	const char		*name;
 	enum text_insn		insn;
+	int			(*take)(struct text_site_table *table, unsigned int i);
 	struct text_site_table	*tables;
 	struct text_target	*pages[TEXT_TARGET_PAGES];
 };
@@ -79,6 +94,8 @@ struct text_site_kind {
 /**
  * struct text_site_table - the sites of one kind in the kernel or in a module
  * @sites: the records, in the order of the addresses they refer to
+ * @values: for each of them a reference to what it depends on, relative to its own
+ *	place, and INLINE_VALUE_*; NULL: sites of this kind have none
  * @nr: how many
  * @kind: what they are
  * @mod: the module they are in, NULL for the kernel
@@ -93,6 +110,7 @@ struct text_site_kind {
  */
 struct text_site_table {
 	struct text_site	*sites;
+	s32			*values;
 	unsigned int		nr;
 	struct text_site_kind	*kind;
 	struct module		*mod;
@@ -105,6 +123,10 @@ struct text_site_table {
 };
 
 extern struct text_site_table *text_site_tables;
+
+/* The kernel's inline sites, and the values they depend on */
+extern struct text_site __start___inline_sites[], __stop___inline_sites[];
+extern s32 __start___inline_values[], __stop___inline_values[];
 
 /* For RCU readers, and under the lock of the kind's owner */
 #define for_each_text_site_table_of(kind, table)			\
@@ -124,6 +146,33 @@ static __always_inline struct text_target *
 text_target(const struct text_site_kind *kind, u32 id)
 {
 	return &kind->pages[id / TEXT_TARGET_PAGE][id % TEXT_TARGET_PAGE];
+}
+
+/* What an inline site depends on: @ref is its reference among a table's values. */
+static __always_inline void *inline_value_of(const s32 *ref)
+{
+	return (void *)(((unsigned long)ref + *ref) & ~(unsigned long)INLINE_VALUE_FLAGS);
+}
+
+static __always_inline void *inline_site_value(const struct text_site_table *table,
+					       const struct text_site *site)
+{
+	return inline_value_of(&table->values[site - table->sites]);
+}
+
+/* A value of 1 << @log bytes */
+static __always_inline u64 inline_value_get(const void *value, unsigned int log)
+{
+	switch (log) {
+	case 0:
+		return READ_ONCE(*(const u8 *)value);
+	case 1:
+		return READ_ONCE(*(const u16 *)value);
+	case 2:
+		return READ_ONCE(*(const u32 *)value);
+	default:
+		return READ_ONCE(*(const u64 *)value);
+	}
 }
 
 static __always_inline u32 text_site_target_id(const struct text_site *site)
@@ -184,6 +233,10 @@ void arch_text_site_init(void);
 struct text_site_report arch_text_site_convert(struct text_site_table *table);
 int arch_text_site_verify(const struct text_site_kind *kind, const struct text_site *site,
 			  unsigned long target);
+int arch_inline_site_init(struct text_site *site, const void *value, unsigned int log);
+int arch_inline_site_verify(const struct text_site *site, const void *value);
+bool arch_inline_site_holds(const struct text_site *site, u64 value);
+unsigned int arch_inline_site_size(const struct text_site *site);
 void arch_text_site_set_early(const struct text_site_kind *kind, unsigned long addr,
 			      unsigned long target);
 unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr);

@@ -128,7 +128,7 @@ struct text_site_table *text_site_table_of_module(const struct text_site_kind *k
 	return NULL;
 }
 
-static int site_cmp(const void *a, const void *b)
+static int site_cmp(const void *a, const void *b, const void *table)
 {
 	unsigned long x = text_site_addr(a), y = text_site_addr(b);
 
@@ -136,16 +136,42 @@ static int site_cmp(const void *a, const void *b)
 }
 
 /* References are relative to their own place, so a move changes them. */
-static void site_swap(void *a, void *b, int size)
+static void reference_swap(s32 *x, s32 *y)
 {
-	struct text_site *x = a, *y = b, was = *x;
-	s32 distance = (unsigned long)y - (unsigned long)x;
+	s32 distance = (unsigned long)y - (unsigned long)x, was = *x;
 
-	x->offset = y->offset + distance;
-	x->state = y->state;
-	y->offset = was.offset - distance;
-	y->state = was.state;
+	*x = *y + distance;
+	*y = was - distance;
 }
+
+static void site_swap(void *a, void *b, int size, const void *in)
+{
+	const struct text_site_table *table = in;
+	struct text_site *x = a, *y = b;
+
+	reference_swap(&x->offset, &y->offset);
+	swap(x->state, y->state);
+	if (table->values)
+		reference_swap(&table->values[x - table->sites], &table->values[y - table->sites]);
+}
+
+#ifdef CONFIG_MODULES
+/* A module's text, or that for its initialisation; there may be none. */
+static struct text_range module_text(const struct module *mod, bool init)
+{
+	const struct module_memory *mem = &mod->mem[init ? MOD_INIT_TEXT : MOD_TEXT];
+	const unsigned long start = (unsigned long)mem->base;
+
+	if (!mem->size)
+		return (struct text_range){ 1, 0 };
+	return (struct text_range){ start, start + mem->size - 1 };
+}
+#else
+static struct text_range module_text(const struct module *mod, bool init)
+{
+	return (struct text_range){ 1, 0 };
+}
+#endif
 
 /* The text that an address is in: @range gets its first address and its last */
 static bool text_around(const struct text_site_table *table, unsigned long addr,
@@ -156,20 +182,10 @@ static bool text_around(const struct text_site_table *table, unsigned long addr,
 		/* .exit.text is in no range of text, but goes with init */
 		{ (unsigned long)__init_begin, (unsigned long)__init_end - 1 },
 	};
-	static const enum mod_mem_type types[] = { MOD_TEXT, MOD_INIT_TEXT };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kernel); i++) {
-		*range = kernel[i];
-		if (table->mod) {
-			const struct module_memory *mem = &table->mod->mem[types[i]];
-
-			range->start = (unsigned long)mem->base;
-			range->end = range->start + mem->size - 1;
-			/* No text of this type: that would be a range of everything. */
-			if (!mem->size)
-				continue;
-		}
+		*range = table->mod ? module_text(table->mod, i) : kernel[i];
 		if (addr >= range->start && addr <= range->end)
 			return true;
 	}
@@ -178,7 +194,7 @@ static bool text_around(const struct text_site_table *table, unsigned long addr,
 
 /**
  * text_site_table_init - check and sort a table
- * @table: with its kind and mod filled in
+ * @table: with its kind and mod filled in, and values if there are any
  * @sites: the records, at the place where they stay
  * @nr: how many. The table ends before this at a record without reference:
  *	the build leaves those where it dropped sites.
@@ -187,16 +203,16 @@ static bool text_around(const struct text_site_table *table, unsigned long addr,
  *
  * Return: 0, or -EINVAL with a message if a record refers to anything outside
  * the text of the kernel or of the module: nothing in such a table can be
- * trusted, and no text has been touched.
+ * trusted, and no text has been touched. Or what the kind's @take returns.
  */
 int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 			 unsigned int nr)
 {
-	const char *who = table->mod ? table->mod->name : "kernel";
 	struct text_range range = { 1, 0 };
 	unsigned long addr, last = 0;
 	bool sorted = true;
 	unsigned int i;
+	int ret;
 
 	while (nr && !sites[nr - 1].offset)
 		nr--;
@@ -207,17 +223,22 @@ int text_site_table_init(struct text_site_table *table, struct text_site *sites,
 		    (!text_around(table, addr, &range) ||
 		     addr + TEXT_SITE_SIZE - 1 > range.end)) {
 			pr_err("text_site: %s: entry %u of the %s table refers to %pS, which is not in its text\n",
-			       who, i, table->kind->name, (void *)addr);
+			       module_name(table->mod), i, table->kind->name, (void *)addr);
 			return -EINVAL;
 		}
 		if (addr <= last)
 			sorted = false;
 	}
 
-	if (!sorted)
-		sort(sites, nr, sizeof(*sites), site_cmp, site_swap);
-
 	table->sites = sites;
+	for (i = 0; table->kind->take && i < nr; i++) {
+		ret = table->kind->take(table, i);
+		if (ret)
+			return ret;
+	}
+	if (!sorted)
+		sort_r(sites, nr, sizeof(*sites), site_cmp, site_swap, table);
+
 	table->nr = nr;
 	table->start = nr ? text_site_addr(&sites[0]) : 0;
 	table->end = nr ? text_site_addr(&sites[nr - 1]) + TEXT_SITE_SIZE : 0;

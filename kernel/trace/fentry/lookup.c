@@ -60,7 +60,8 @@ unsigned long ftrace_location(unsigned long ip)
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
-	return ftrace_location_range((unsigned long)start, (unsigned long)end) != 0;
+	guard(rcu)();
+	return text_site_find(NULL, (unsigned long)start, (unsigned long)end, NULL) != NULL;
 }
 
 struct symbol_search {

@@ -9,6 +9,7 @@
  *
  * And filters for modules that are not there yet, which wait for them.
  */
+#include <linux/inline_site.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -368,6 +369,8 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 
 	if (start >= end)
 		return;
+
+	inline_sites_free_text(mod, (unsigned long)start, (unsigned long)end);
 
 	mutex_lock(&ftrace_lock);
 	table = text_site_table_of_module(&fentry_sites, mod);

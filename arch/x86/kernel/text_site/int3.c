@@ -130,6 +130,11 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 			return false;
 	}
 
+	if (table->kind->insn == TEXT_INSN_INLINE) {
+		inline_site_emulate(regs, addr, state, inline_site_value(table, site));
+		return true;
+	}
+
 	target = READ_ONCE(text_target(table->kind, state & TEXT_SITE_TARGET)->addr);
 	if (!target)
 		int3_emulate_jmp(regs, addr + TEXT_SITE_SIZE);

@@ -181,8 +181,6 @@ unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned lon
 	return *(u8 *)addr == opcodes[kind->insn] ? destination(addr) : 0;
 }
 
-enum patch_pass { PASS_BREAK, PASS_TAIL, PASS_HEAD };
-
 /**
  * struct patch_target - what a site holds: mostly the same as the one before it
  * @id: the target's
@@ -277,13 +275,15 @@ struct patch_run {
 
 /* The sites that get into a run, from @site on. Return: the first that does not. */
 static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
-				  struct text_site *end)
+				  struct text_site *end, bool is_inline)
 {
 	unsigned int nr = 0;
 
 	text_window_begin(&run->window);
 	while (nr < RUN_MAX && site < end) {
-		u8 *at = text_window_add(&run->window, text_site_addr(site));
+		u8 *at = text_window_add(&run->window, text_site_addr(site),
+					 is_inline ? arch_inline_site_size(site) :
+						     TEXT_SITE_SIZE);
 
 		if (!at)
 			break;
@@ -293,6 +293,18 @@ static struct text_site *run_fill(struct patch_run *run, struct text_site *site,
 	}
 	run->nr = nr;
 	return site;
+}
+
+static void run_write_inline(struct patch_run *run, const struct text_site_table *table,
+			     enum patch_pass pass)
+{
+	unsigned int i;
+
+	text_window_open(&run->window);
+	for (i = 0; i < run->nr; i++)
+		inline_site_write(run->todo[i].site, inline_site_value(table, run->todo[i].site),
+				  run->todo[i].at, pass);
+	text_window_close(&run->window);
 }
 
 static __always_inline void run_write(struct patch_run *run, const struct text_site_kind *kind,
@@ -311,10 +323,16 @@ static void patch_table(struct text_site_table *table, enum patch_pass pass)
 {
 	struct text_site *end = table->sites + table->last;
 	struct text_site *site = next_pending(table->sites + table->first, end);
+	const bool is_inline = table->kind->insn == TEXT_INSN_INLINE;
 	static struct patch_run run;	/* under text_mutex */
 
 	while (site < end) {
-		site = run_fill(&run, site, end);
+		site = run_fill(&run, site, end, is_inline);
+		if (is_inline) {
+			run_write_inline(&run, table, pass);
+			cond_resched();
+			continue;
+		}
 		switch (pass) {
 		case PASS_BREAK:
 			run_write(&run, table->kind, PASS_BREAK);
@@ -330,6 +348,29 @@ static void patch_table(struct text_site_table *table, enum patch_pass pass)
 	}
 }
 
+/* What a pending site holds, and what it is to hold. Return: how many bytes. */
+static unsigned int pending_insns(const struct text_site_table *table,
+				  const struct text_site *site, u8 *old, u8 *new)
+{
+	const struct text_site_kind *kind = table->kind;
+	const unsigned long addr = text_site_addr(site);
+	const struct text_target *target;
+
+	if (kind->insn == TEXT_INSN_INLINE) {
+		const void *value = inline_site_value(table, site);
+		unsigned int size = inline_site_insn(old, site, site->state, value);
+
+		/* The value that it has in it is known from there only. */
+		memcpy(old + 1, (void *)(addr + 1), size - 1);
+		return inline_site_insn(new, site, inline_site_next(site->state), value);
+	}
+	target = text_target(kind, text_site_target_id(site));
+	site_insn(old, kind, addr, target->addr);
+	target = text_target(kind, target->next);
+	site_insn(new, kind, addr, target->addr);
+	return TEXT_SITE_SIZE;
+}
+
 /*
  * Tell perf what is about to change. Who decodes a trace of branches takes the
  * change to be at the moment of the record: that is between the breakpoints and
@@ -337,10 +378,10 @@ static void patch_table(struct text_site_table *table, enum patch_pass pass)
  */
 static void report_pending(struct text_site_kind *kind)
 {
-	u8 old[TEXT_SITE_SIZE], new[TEXT_SITE_SIZE];
+	u8 old[INLINE_SITE_MAX], new[INLINE_SITE_MAX];
 	struct text_site_table *table;
-	struct text_target *target;
 	struct text_site *site, *end;
+	unsigned int size;
 
 	if (!atomic_read(&nr_text_poke_events))
 		return;
@@ -349,13 +390,8 @@ static void report_pending(struct text_site_kind *kind)
 		end = table->sites + table->last;
 		for (site = next_pending(table->sites + table->first, end); site < end;
 		     site = next_pending(site + 1, end)) {
-			unsigned long addr = text_site_addr(site);
-
-			target = text_target(kind, text_site_target_id(site));
-			site_insn(old, kind, addr, target->addr);
-			target = text_target(kind, target->next);
-			site_insn(new, kind, addr, target->addr);
-			perf_event_text_poke((void *)addr, old, sizeof(old), new, sizeof(new));
+			size = pending_insns(table, site, old, new);
+			perf_event_text_poke((void *)text_site_addr(site), old, size, new, size);
 			cond_resched();
 		}
 	}

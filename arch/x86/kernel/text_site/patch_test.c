@@ -128,7 +128,7 @@ static unsigned long window_page(unsigned int page)
 static void expect_window(struct kunit *test, unsigned long addr, unsigned long at,
 			  unsigned int nr)
 {
-	KUNIT_EXPECT_EQ(test, (unsigned long)text_window_add(&window, addr), at);
+	KUNIT_EXPECT_EQ(test, (unsigned long)text_window_add(&window, addr, TEXT_SITE_SIZE), at);
 	KUNIT_EXPECT_EQ(test, window.nr, nr);
 }
 
@@ -158,7 +158,7 @@ static void test_full_window(struct kunit *test)
 	unsigned int i;
 
 	text_window_begin(&window);
-	for (i = 0; text_window_add(&window, (0x1000 + 2 * i) * PAGE_SIZE); i++)
+	for (i = 0; text_window_add(&window, (0x1000 + 2 * i) * PAGE_SIZE, TEXT_SITE_SIZE); i++)
 		KUNIT_ASSERT_LT(test, i, TEXT_WINDOW_PAGES);
 
 	/* There was room for a site in two pages, not for one more. */

@@ -39,13 +39,14 @@ void text_window_begin(struct text_window *window)
  * text_window_extend - have a window include the pages of a site
  * @window: begun, not open
  * @addr: the site's, above that of the last one, and not in its last page alone
+ * @size: of what is written there, in bytes
  *
  * Return: false if the window is full.
  */
-bool text_window_extend(struct text_window *window, unsigned long addr)
+bool text_window_extend(struct text_window *window, unsigned long addr, unsigned int size)
 {
 	const unsigned long pages[] = {
-		addr >> PAGE_SHIFT, (addr + TEXT_SITE_SIZE - 1) >> PAGE_SHIFT,
+		addr >> PAGE_SHIFT, (addr + size - 1) >> PAGE_SHIFT,
 	};
 	unsigned int i;
 
