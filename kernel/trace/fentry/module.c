@@ -28,28 +28,6 @@ static void count_table(const struct text_site_table *table, int sign)
 	ftrace_number_of_groups += sign;
 }
 
-static void mark_bodies_without_name(struct text_site_table *table)
-{
-	unsigned long size, offset;
-	struct text_site *site;
-
-	/*
-	 * A weak function that another one took the place of has left its body
-	 * behind. Nothing calls it; what kallsyms finds for it is whatever
-	 * function stands before it. For the kernel the build has dropped those.
-	 */
-	for_each_text_site(site, table) {
-		if (site->state & TEXT_SITE_DEAD)
-			continue;
-		cond_resched();
-		if (!kallsyms_lookup_size_offset(text_site_addr(site), &size, &offset) ||
-		    offset > FTRACE_MCOUNT_MAX_OFFSET) {
-			site->state |= TEXT_SITE_DEAD;
-			ftrace_update_tot_cnt--;
-		}
-	}
-}
-
 /**
  * fentry_add_table - make a table's sites NOPs and known
  * @table: with its mod filled in, else empty
@@ -78,40 +56,6 @@ int fentry_add_table(struct text_site_table *table, struct text_site *sites,
 	ftrace_update_tot_cnt += report->converted;
 	count_table(table, 1);
 	return 0;
-}
-
-/**
- * ftrace_module_init - a module's text is in place and relocated
- * @mod: the module, not visible yet
- *
- * If its table is no good or there is no memory, its functions cannot be
- * traced; it works all the same.
- */
-void ftrace_module_init(struct module *mod)
-{
-	struct text_site_report report = {};
-	struct text_site_table *table;
-
-	if (fentry_dead || !mod->num_ftrace_callsites)
-		return;
-
-	/* The module loader's idea of a record is an address: as large as ours */
-	BUILD_BUG_ON(sizeof(struct text_site) != sizeof(*mod->ftrace_callsites));
-
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
-	if (!table)
-		return;		/* kzalloc() has complained */
-
-	table->mod = mod;
-	mutex_lock(&ftrace_lock);
-	if (fentry_add_table(table, (struct text_site *)mod->ftrace_callsites,
-			     mod->num_ftrace_callsites, &report))
-		kfree(table);
-	mutex_unlock(&ftrace_lock);
-
-	if (report.left)
-		pr_warn("text_site: %s: %u of %u sites left alone\n", mod->name,
-			report.left, mod->num_ftrace_callsites);
 }
 
 /* Filters that were given for modules not loaded then: mod_trace, mod_notrace */
@@ -209,6 +153,107 @@ int fentry_mod_request(struct trace_array *tr, const char *func, const char *mod
 	return ret;
 }
 
+/* Sites go whose addresses are in a range, both ends inclusive: which? */
+static struct fentry_filter *sites_gone(struct text_site_table *table,
+					unsigned long start, unsigned long end)
+{
+	unsigned long *ips = kvmalloc_array(table->nr, sizeof(*ips), GFP_KERNEL);
+	struct fentry_filter *gone = NULL;
+	struct text_site *site;
+	unsigned int nr = 0;
+
+	for_each_text_site(site, table) {
+		unsigned long addr = text_site_addr(site);
+
+		if ((site->state & TEXT_SITE_DEAD) || addr < start || addr > end)
+			continue;
+		if (ips)
+			ips[nr++] = addr;
+		fentry_site_gone(site);
+		ftrace_update_tot_cnt--;
+	}
+
+	if (nr)
+		gone = fentry_filter_new(ips, nr);
+	if ((nr || !ips) && !gone)
+		pr_warn("fentry: no memory, filters keep addresses of freed text\n");
+	kvfree(ips);
+	return gone;
+}
+
+/**
+ * ftrace_free_mem - text goes that is not needed after initialisation
+ * @mod: the module it is of, NULL for the kernel
+ * @start: its first byte
+ * @end: the first byte after it
+ */
+void ftrace_free_mem(struct module *mod, void *start, void *end)
+{
+	struct fentry_filter *gone = NULL;
+	struct text_site_table *table;
+
+	if (start >= end)
+		return;
+
+	inline_sites_free_text(mod, (unsigned long)start, (unsigned long)end);
+
+	mutex_lock(&ftrace_lock);
+	table = text_site_table_of_module(&fentry_sites, mod);
+	if (table)
+		gone = sites_gone(table, (unsigned long)start, (unsigned long)end - 1);
+	if (gone && mod && !list_empty(&fentry_ops))
+		fentry_keep_symbols(mod, gone);
+	mutex_unlock(&ftrace_lock);
+
+	if (gone)
+		fentry_filters_forget(gone);
+	kvfree(gone);
+}
+
+/**
+ * ftrace_free_init_mem - the kernel's init text goes
+ */
+void __init ftrace_free_init_mem(void)
+{
+	ftrace_boot_snapshot();
+	ftrace_free_mem(NULL, __init_begin, __init_end);
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * ftrace_module_init - a module's text is in place and relocated
+ * @mod: the module, not visible yet
+ *
+ * If its table is no good or there is no memory, its functions cannot be
+ * traced; it works all the same.
+ */
+void ftrace_module_init(struct module *mod)
+{
+	struct text_site_report report = {};
+	struct text_site_table *table;
+
+	if (fentry_dead || !mod->num_ftrace_callsites)
+		return;
+
+	/* The module loader's idea of a record is an address: as large as ours */
+	BUILD_BUG_ON(sizeof(struct text_site) != sizeof(*mod->ftrace_callsites));
+
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return;		/* kzalloc() has complained */
+
+	table->mod = mod;
+	mutex_lock(&ftrace_lock);
+	if (fentry_add_table(table, (struct text_site *)mod->ftrace_callsites,
+			     mod->num_ftrace_callsites, &report))
+		kfree(table);
+	mutex_unlock(&ftrace_lock);
+
+	if (report.left)
+		pr_warn("text_site: %s: %u of %u sites left alone\n", mod->name,
+			report.left, mod->num_ftrace_callsites);
+}
+
 /* Put what waits for a module into the instance's filter. */
 static void requests_run(struct trace_array *tr, const char *modname, bool exclude)
 {
@@ -269,6 +314,28 @@ static void all_requests_run(const char *modname)
 	mutex_unlock(&trace_types_lock);
 }
 
+static void mark_bodies_without_name(struct text_site_table *table)
+{
+	unsigned long size, offset;
+	struct text_site *site;
+
+	/*
+	 * A weak function that another one took the place of has left its body
+	 * behind. Nothing calls it; what kallsyms finds for it is whatever
+	 * function stands before it. For the kernel the build has dropped those.
+	 */
+	for_each_text_site(site, table) {
+		if (site->state & TEXT_SITE_DEAD)
+			continue;
+		cond_resched();
+		if (!kallsyms_lookup_size_offset(text_site_addr(site), &size, &offset) ||
+		    offset > FTRACE_MCOUNT_MAX_OFFSET) {
+			site->state |= TEXT_SITE_DEAD;
+			ftrace_update_tot_cnt--;
+		}
+	}
+}
+
 /**
  * ftrace_module_enable - a module's text has its final protection
  * @mod: the module, which does not run yet
@@ -300,34 +367,6 @@ void ftrace_module_enable(struct module *mod)
 	all_requests_run(mod->name);
 }
 
-/* Sites go whose addresses are in a range, both ends inclusive: which? */
-static struct fentry_filter *sites_gone(struct text_site_table *table,
-					unsigned long start, unsigned long end)
-{
-	unsigned long *ips = kvmalloc_array(table->nr, sizeof(*ips), GFP_KERNEL);
-	struct fentry_filter *gone = NULL;
-	struct text_site *site;
-	unsigned int nr = 0;
-
-	for_each_text_site(site, table) {
-		unsigned long addr = text_site_addr(site);
-
-		if ((site->state & TEXT_SITE_DEAD) || addr < start || addr > end)
-			continue;
-		if (ips)
-			ips[nr++] = addr;
-		fentry_site_gone(site);
-		ftrace_update_tot_cnt--;
-	}
-
-	if (nr)
-		gone = fentry_filter_new(ips, nr);
-	if ((nr || !ips) && !gone)
-		pr_warn("fentry: no memory, filters keep addresses of freed text\n");
-	kvfree(ips);
-	return gone;
-}
-
 /**
  * ftrace_release_mod - a module goes, or does not come
  * @mod: the module, none of whose functions runs any more
@@ -355,41 +394,4 @@ void ftrace_release_mod(struct module *mod)
 	kvfree(gone);
 	kfree(table);
 }
-
-/**
- * ftrace_free_mem - text goes that is not needed after initialisation
- * @mod: the module it is of, NULL for the kernel
- * @start: its first byte
- * @end: the first byte after it
- */
-void ftrace_free_mem(struct module *mod, void *start, void *end)
-{
-	struct fentry_filter *gone = NULL;
-	struct text_site_table *table;
-
-	if (start >= end)
-		return;
-
-	inline_sites_free_text(mod, (unsigned long)start, (unsigned long)end);
-
-	mutex_lock(&ftrace_lock);
-	table = text_site_table_of_module(&fentry_sites, mod);
-	if (table)
-		gone = sites_gone(table, (unsigned long)start, (unsigned long)end - 1);
-	if (gone && mod && !list_empty(&fentry_ops))
-		fentry_keep_symbols(mod, gone);
-	mutex_unlock(&ftrace_lock);
-
-	if (gone)
-		fentry_filters_forget(gone);
-	kvfree(gone);
-}
-
-/**
- * ftrace_free_init_mem - the kernel's init text goes
- */
-void __init ftrace_free_init_mem(void)
-{
-	ftrace_boot_snapshot();
-	ftrace_free_mem(NULL, __init_begin, __init_end);
-}
+#endif /* CONFIG_MODULES */
