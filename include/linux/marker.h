@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Markers: tracing statements that are addressed by name, and free while off. See
+ * Documentation/trace/markers.rst.
+ *
+ *	trace_mark(net, drop, "dev=%s len=%u", dev->name, skb->len);
+ *
+ * is a NOP of five bytes until a probe is connected to the marker "net:drop": the
+ * tracing event of that name, or a function:
+ *
+ *	marker_probe_register("net:drop", "dev=%s len=%u", probe, private);
+ */
+#ifndef _LINUX_MARKER_H
+#define _LINUX_MARKER_H
+
+#include <linux/args.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/inline_site.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+struct marker;
+struct module;
+struct seq_file;
+
+/* The most arguments that a marker can have; more do not compile. */
+#define MARKER_ARGS_MAX	8
+
+/**
+ * typedef marker_probe_func - what is called by a marker
+ * @private: as it was registered with
+ * @args: the arguments, as the format says. Each is extended to 64 bits as its type
+ *	says; strings and pointers are addresses, good while the probe runs at best.
+ *
+ * Context: that of the marker, with preemption off. May not sleep, and not pass the
+ * same marker.
+ */
+typedef void marker_probe_func(void *private, const u64 *args);
+
+/**
+ * struct marker_place - a trace_mark() in the source
+ * @on: whether there are probes; what its sites depend on
+ * @nr_args: how many arguments it has
+ * @line: where in its file
+ * @marker: which marker it belongs to; NULL: none yet, or it was refused
+ * @list: all places of the marker
+ * @text: subsystem, event, format and file, each with its NUL
+ */
+struct marker_place {
+	bool			on;
+	u8			nr_args;
+	unsigned int		line;
+	struct marker		*marker;
+	struct list_head	list;
+	char			text[];
+} __aligned(INLINE_VALUE_ALIGN);
+
+static inline __printf(1, 2) void marker_check_format(const char *format, ...) { }
+
+#ifdef CONFIG_MARKERS
+
+#include <asm/marker.h>
+
+/**
+ * trace_mark - a marker
+ * @subsystem: a word; with the event it is the name, "subsystem:event"
+ * @event: a word
+ * @format: as printk's, a literal. No %n, no '*', and of the extensions of %p only
+ *	those that print symbols.
+ * @args: up to MARKER_ARGS_MAX. Evaluated only while there are probes.
+ *
+ * Any number of them may have one name, if their formats are the same: one that has
+ * another than those known before it is refused, with a message.
+ *
+ * Context: any in which RCU watches.
+ */
+#define trace_mark(subsystem, event, format, args...)			\
+do {									\
+	static struct marker_place __marker_##subsystem##_##event = {	\
+		.nr_args = COUNT_ARGS(args),				\
+		.line = __LINE__,					\
+		.text = #subsystem "\0" #event "\0" format "\0" __FILE__, \
+	};								\
+									\
+	BUILD_BUG_ON_MSG(COUNT_ARGS(args) > MARKER_ARGS_MAX,		\
+			 "too many arguments for a marker");		\
+	if (0)								\
+		marker_check_format(format, ##args);			\
+	if (unlikely(arch_inline_branch(&__marker_##subsystem##_##event.on, \
+					INLINE_VALUE_MARKER)))		\
+		ARCH_MARKER_CALL(&__marker_##subsystem##_##event, ##args); \
+} while (0)
+
+int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
+			  void *private);
+int marker_probe_unregister(const char *name, marker_probe_func *probe, void *private);
+
+/* For what a format says of an argument, and for kernel/trace/trace_mark.c */
+
+/**
+ * struct marker_arg - a conversion in a format
+ * @conversion: its letter: one of "dixXoucsp", i for d and o, X for x
+ * @size: of its type, in bytes; of one character of a string
+ */
+struct marker_arg {
+	char	conversion;
+	u8	size;
+};
+
+int marker_format_next(const char **format, struct marker_arg *arg);
+
+const char *marker_name(const struct marker *marker);
+const char *marker_format(const struct marker *marker);
+struct marker *marker_without_event(void *event);
+void marker_set_event(struct marker *marker, void *event);
+bool marker_has_places(const struct marker *marker);
+int marker_add_probe(struct marker *marker, marker_probe_func *probe, void *private);
+int marker_remove_probe(struct marker *marker, marker_probe_func *probe, void *private);
+void marker_batch_begin(void);
+int marker_batch_end(void);
+void marker_show_all(struct seq_file *m);
+
+#else /* !CONFIG_MARKERS */
+
+#define trace_mark(subsystem, event, format, args...)			\
+do {									\
+	if (0)								\
+		marker_check_format(format, ##args);			\
+} while (0)
+
+static inline int marker_probe_register(const char *name, const char *format,
+					marker_probe_func *probe, void *private)
+{
+	return -ENOSYS;
+}
+
+static inline int marker_probe_unregister(const char *name, marker_probe_func *probe,
+					  void *private)
+{
+	return -ENOENT;
+}
+
+#endif /* CONFIG_MARKERS */
+
+/**
+ * marker_synchronize - wait until no probe runs that was unregistered before
+ *
+ * After marker_probe_unregister(), CPUs may still be in the probe. When this returns
+ * they are not: what the probe uses may be freed, and its module may go. One wait is
+ * enough for any number of probes.
+ *
+ * Context: process context, sleeps.
+ */
+static inline void marker_synchronize(void)
+{
+	synchronize_rcu();	/* a probe runs with preemption off */
+}
+
+#endif /* _LINUX_MARKER_H */
