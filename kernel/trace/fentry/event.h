@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events that are written for each call of a function: what any event needs, with
- * nothing called that is not needed.
+ * Events that are written often, for each call of a function: what any event needs,
+ * with nothing called that is not needed.
  */
 #ifndef _FENTRY_EVENT_H
 #define _FENTRY_EVENT_H
@@ -53,6 +53,12 @@ static __always_inline unsigned int event_context(void)
 		return tracing_gen_ctx();
 
 	return irqs_disabled() ? depth | TRACE_FLAG_IRQS_OFF << 16 : depth;
+}
+
+/* The same, of where it was before the caller has switched preemption off */
+static __always_inline unsigned int event_context_dec(void)
+{
+	return event_context() - IS_ENABLED(CONFIG_PREEMPTION);
 }
 
 /* Is what happens on this CPU to be recorded in an instance? */

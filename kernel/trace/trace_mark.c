@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Markers in tracefs: each is a tracing event, of the same name.
+ *
+ * The event comes with the first place of a marker and goes with the last. Its fields
+ * are arg1, arg2, ..., typed as the conversions of the format are; what it prints is
+ * the format. It is an event as all are: enabling it connects a probe, once for each
+ * instance, and once for perf.
+ *
+ * Beside the events' own files there are two: available_markers lists the places, and
+ * set_marker enables those of a pattern in one run of the patcher.
+ *
+ * Locks are taken in this order: mark_mutex, event_mutex, marker_mutex. The first is
+ * held while events are made and taken away, and for a batch.
+ */
+#include <linux/cleanup.h>
+#include <linux/glob.h>
+#include <linux/init.h>
+#include <linux/list.h>
+#include <linux/marker.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/trace_events.h>
+#include <linux/tracefs.h>
+#include <linux/uaccess.h>
+
+#include <asm/setup.h>
+
+#include "trace.h"
+#include "trace_output.h"
+#include "trace_probe.h"
+#include "trace_probe_kernel.h"
+#include "fentry/event.h"
+
+/* Of the base: there are users that want all events, not only through tracefs. */
+DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
+
+#define PATTERN_SIZE	256
+
+/* An event is on one page of the buffer; this leaves room for what else is in it. */
+#define STRINGS_MAX	(3 * 1024)
+
+/**
+ * struct mark_field - an argument in an event
+ * @offset: in the entry
+ * @arg: what the format says of it
+ * @piece: the format from the end of the one before to the end of this one
+ */
+struct mark_field {
+	unsigned int		offset;
+	struct marker_arg	arg;
+	char			*piece;
+};
+
+/**
+ * struct mark_event - the event of a marker
+ * @call: what it is to the tracing core
+ * @class: the same
+ * @list: all events
+ * @marker: the marker
+ * @name: the marker's; the event's own name is in it
+ * @system: subsystem
+ * @format: with the line's end, if it has one, taken away
+ * @tail: what there is behind the last conversion
+ * @size: of an entry without strings
+ * @nr: how many fields
+ * @strings: some are strings
+ * @field: the fields
+ */
+struct mark_event {
+	struct trace_event_call		call;
+	struct trace_event_class	class;
+	struct list_head		list;
+	struct marker			*marker;
+	const char			*name;
+	char				*system;
+	char				*format;
+	const char			*tail;
+	unsigned int			size;
+	unsigned int			nr;
+	bool				strings;
+	struct mark_field		field[MARKER_ARGS_MAX];
+};
+
+static DEFINE_MUTEX(mark_mutex);
+static LIST_HEAD(mark_events);
+
+/* Patterns of the command line: also for modules, when they come */
+static char boot_patterns[COMMAND_LINE_SIZE] __ro_after_init;
+
+static struct mark_event *event_of(struct trace_event_call *call)
+{
+	return container_of(call, struct mark_event, call);
+}
+
+static bool is_string(const struct mark_field *field)
+{
+	return field->arg.conversion == 's';
+}
+
+/* What is recorded of a string that is none */
+static const char *no_string(unsigned long addr)
+{
+	return addr ? "(fault)" : "(null)";
+}
+
+/*
+ * How much room a string needs, with its NUL. It may change until it is copied: then
+ * it is cut off there, or shorter.
+ */
+static unsigned int string_room(unsigned long addr)
+{
+	int len = addr ? fetch_store_strlen(addr) : -EFAULT;
+
+	return len < 0 ? strlen(no_string(addr)) + 1 : len;
+}
+
+/* All together are cut off if they are too long: each has room for its NUL. */
+static unsigned int strings_room(const struct mark_event *event, const u64 *args, u16 *room)
+{
+	unsigned int sum = 0, i;
+
+	for (i = 0; i < event->nr; i++) {
+		if (!is_string(&event->field[i]))
+			continue;
+		room[i] = clamp(string_room(args[i]), 1u,
+				STRINGS_MAX - min(sum, STRINGS_MAX - 1u));
+		sum += room[i];
+	}
+	return sum;
+}
+
+static void store_string(char *to, unsigned int room, unsigned long addr)
+{
+	if (!addr || strncpy_from_kernel_nofault(to, (void *)addr, room) < 0)
+		strscpy(to, no_string(addr), room);
+}
+
+/*
+ * Fill in an entry: the fields, and behind them the strings. Whether there are any is
+ * known when this is compiled.
+ */
+static __always_inline void store_args(const struct mark_event *event, void *entry,
+				       const u64 *args, const u16 *room, bool strings)
+{
+	const struct mark_field *field = event->field, *last = field + event->nr;
+	unsigned int end = event->size;
+
+	for (; field < last; field++, args++) {
+		void *at = entry + field->offset;
+
+		if (likely(field->arg.size == 8)) {
+			*(u64 *)at = *args;
+		} else if (field->arg.size == 4) {
+			*(u32 *)at = *args;
+		} else if (field->arg.size == 2) {
+			*(u16 *)at = *args;
+		} else if (strings && is_string(field)) {
+			const u16 size = room[field - event->field];
+
+			*(u32 *)at = size << 16 | end;
+			store_string(entry + end, size, *args);
+			end += size;
+		} else {
+			*(u8 *)at = *args;
+		}
+	}
+}
+
+/* Somebody wants an event before it is in the buffer, or more than that it is there. */
+#define NOT_ONLY_TO_BUFFER						\
+	(EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_TRIGGER_MODE | \
+	 EVENT_FILE_FL_TRIGGER_COND | EVENT_FILE_FL_PID_FILTER)
+
+static __always_inline bool only_to_buffer(const struct trace_event_file *file)
+{
+	return likely(!(file->flags & NOT_ONLY_TO_BUFFER) &&
+		      !(file->tr->trace_flags & (TRACE_ITER_STACKTRACE |
+						 TRACE_ITER_USERSTACKTRACE)) &&
+		      !tracepoint_printk) &&
+	       !static_branch_unlikely(&trace_event_exports_enabled);
+}
+
+/* As the events of all others are recorded */
+static noinline void record_for_all(struct trace_event_file *file, const u64 *args,
+				    const u16 *room, unsigned int size)
+{
+	const struct mark_event *event = event_of(file->event_call);
+	struct trace_event_buffer buffer;
+	void *entry;
+
+	if (trace_trigger_soft_disabled(file))
+		return;
+	entry = trace_event_buffer_reserve(&buffer, file, size);
+	if (!entry)
+		return;
+	store_args(event, entry, args, room, event->strings);
+	trace_event_buffer_commit(&buffer);
+}
+
+/* Whether there are strings is known when this is compiled: it is run often. */
+static __always_inline void record(struct trace_event_file *file, const u64 *args, bool strings)
+{
+	const struct mark_event *event = event_of(file->event_call);
+	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
+	/* What is read of this has been filled in. */
+	u16 room[MARKER_ARGS_MAX] __uninitialized;
+	unsigned int size = event->size;
+	void *entry;
+
+	if (strings)
+		size += strings_room(event, args, room);
+	if (!only_to_buffer(file)) {
+		record_for_all(file, args, room, size);
+		return;
+	}
+	if (!event_begin(buffer, event->call.event.type, size, event_context_dec(), &entry))
+		return;
+	store_args(event, entry, args, room, strings);
+	event_end(buffer);
+}
+
+/* The probe that writes to an instance's buffer, if there are no strings */
+static void mark_event_probe(void *private, const u64 *args)
+{
+	record(private, args, false);
+}
+
+static void mark_string_event_probe(void *private, const u64 *args)
+{
+	record(private, args, true);
+}
+
+static marker_probe_func *event_probe(const struct mark_event *event)
+{
+	return event->strings ? mark_string_event_probe : mark_event_probe;
+}
+
+#ifdef CONFIG_PERF_EVENTS
+static void mark_perf_probe(void *private, const u64 *args)
+{
+	const struct mark_event *event = private;
+	struct hlist_head *head = this_cpu_ptr(event->call.perf_events);
+	unsigned int size = event->size;
+	u16 room[MARKER_ARGS_MAX];
+	struct pt_regs *regs;
+	void *entry;
+	int rctx;
+
+	if (hlist_empty(head))
+		return;
+
+	if (event->strings)
+		size += strings_room(event, args, room);
+	size = ALIGN(size + sizeof(u32), sizeof(u64)) - sizeof(u32);
+	if (size > PERF_MAX_TRACE_SIZE)
+		return;
+	entry = perf_trace_buf_alloc(size, &regs, &rctx);
+	if (!entry)
+		return;
+	perf_fetch_caller_regs(regs);
+	store_args(event, entry, args, room, true);
+	perf_trace_buf_submit(entry, size, rctx, event->call.event.type, 1, regs, head, NULL);
+}
+#endif
+
+static int mark_event_reg(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	struct mark_event *event = event_of(call);
+
+	switch (type) {
+	case TRACE_REG_REGISTER:
+		return marker_add_probe(event->marker, event_probe(event), data);
+	case TRACE_REG_UNREGISTER:
+		return marker_remove_probe(event->marker, event_probe(event), data);
+#ifdef CONFIG_PERF_EVENTS
+	case TRACE_REG_PERF_REGISTER:
+		return marker_add_probe(event->marker, mark_perf_probe, event);
+	case TRACE_REG_PERF_UNREGISTER:
+		return marker_remove_probe(event->marker, mark_perf_probe, event);
+#endif
+	default:
+		/* Of perf's users one by one there is nothing to be known. */
+		return 0;
+	}
+}
+
+static void print_field(struct trace_iterator *iter, const struct mark_field *field)
+{
+	const void *at = (void *)iter->ent + field->offset;
+
+	if (is_string(field)) {
+		trace_event_printf(iter, field->piece, (void *)iter->ent + (*(u32 *)at & 0xffff));
+		return;
+	}
+	/* Signed or not: what is printed is cut to the size that the format says. */
+	switch (field->arg.size) {
+	case 1:
+		trace_event_printf(iter, field->piece, *(u8 *)at);
+		break;
+	case 2:
+		trace_event_printf(iter, field->piece, *(u16 *)at);
+		break;
+	case 4:
+		trace_event_printf(iter, field->piece, *(u32 *)at);
+		break;
+	default:
+		trace_event_printf(iter, field->piece, *(u64 *)at);
+		break;
+	}
+}
+
+static enum print_line_t mark_event_print(struct trace_iterator *iter, int flags,
+					  struct trace_event *trace_event)
+{
+	const struct mark_event *event = container_of(trace_event, struct mark_event,
+						      call.event);
+	struct trace_seq *s = &iter->seq;
+	unsigned int i;
+
+	trace_seq_printf(s, "%s: ", event->call.name);
+	for (i = 0; i < event->nr; i++)
+		print_field(iter, &event->field[i]);
+	/* Nothing to convert in it, but %% */
+	trace_seq_printf(s, event->tail, 0);
+	trace_seq_putc(s, '\n');
+	return trace_handle_return(s);
+}
+
+static struct trace_event_functions mark_event_functions = {
+	.trace	= mark_event_print,
+};
+
+static bool is_signed(const struct marker_arg *arg)
+{
+	return arg->conversion == 'i';
+}
+
+static const char *type_name(const struct marker_arg *arg)
+{
+	switch (arg->conversion) {
+	case 's':
+		return "__data_loc char[]";
+	case 'p':
+		return "void *";
+	case 'c':
+		return "char";
+	}
+	switch (arg->size) {
+	case 1:
+		return is_signed(arg) ? "signed char" : "unsigned char";
+	case 2:
+		return is_signed(arg) ? "short" : "unsigned short";
+	case 4:
+		return is_signed(arg) ? "int" : "unsigned int";
+	}
+	return is_signed(arg) ? "long" : "unsigned long";
+}
+
+/* By number; the tracing core keeps the pointer. */
+static const char *const field_names[] = {
+	"arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8",
+};
+
+static_assert(ARRAY_SIZE(field_names) == MARKER_ARGS_MAX);
+
+static unsigned int field_size(const struct mark_field *field)
+{
+	return is_string(field) ? sizeof(u32) : field->arg.size;
+}
+
+static int define_fields(struct trace_event_call *call)
+{
+	struct mark_event *event = event_of(call);
+	int ret = 0;
+
+	for (unsigned int i = 0; i < event->nr && !ret; i++) {
+		const struct mark_field *field = &event->field[i];
+
+		ret = trace_define_field(call, type_name(&field->arg), field_names[i],
+					 field->offset, field_size(field),
+					 is_signed(&field->arg), FILTER_OTHER);
+	}
+	return ret;
+}
+
+static struct trace_event_fields fields_array[] = {
+	{ .type = TRACE_FUNCTION_TYPE, .define_fields = define_fields },
+	{}
+};
+
+/* Cut the format at its conversions, and lay out the entry. */
+static int parse_format(struct mark_event *event)
+{
+	const char *pos = event->format, *start = pos;
+	struct marker_arg arg;
+
+	event->size = sizeof(struct trace_entry);
+	for (; marker_format_next(&pos, &arg) > 0; start = pos) {
+		struct mark_field *field = &event->field[event->nr++];
+
+		field->arg = arg;
+		field->piece = kmemdup_nul(start, pos - start, GFP_KERNEL);
+		if (!field->piece)
+			return -ENOMEM;
+		field->offset = ALIGN(event->size, field_size(field));
+		event->size = field->offset + field_size(field);
+		event->strings |= is_string(field);
+	}
+	event->tail = start;
+	return 0;
+}
+
+/* What tools print an entry by: "FORMAT", REC->arg1, __get_str(arg2) */
+static char *print_fmt_new(const struct mark_event *event)
+{
+	const size_t len = strlen(event->format);
+	char *fmt = kasprintf(GFP_KERNEL, "\"%*pEcs\"", (int)len, event->format), *more;
+
+	for (unsigned int i = 0; fmt && i < event->nr; i++) {
+		const char *how = is_string(&event->field[i]) ? "%s, __get_str(%s)" : "%s, REC->%s";
+
+		more = kasprintf(GFP_KERNEL, how, fmt, field_names[i]);
+		kfree(fmt);
+		fmt = more;
+	}
+	return fmt;
+}
+
+static void event_free(struct mark_event *event)
+{
+	for (unsigned int i = 0; i < event->nr; i++)
+		kfree(event->field[i].piece);
+	kfree(event->call.print_fmt);
+	kfree(event->format);
+	kfree(event->system);
+	kfree(event);
+}
+
+static int event_fill_in(struct mark_event *event, struct marker *marker)
+{
+	struct trace_event_call *call = &event->call;
+	size_t len;
+
+	event->marker = marker;
+	event->name = marker_name(marker);
+	event->system = kmemdup_nul(event->name, strchr(event->name, ':') - event->name,
+				    GFP_KERNEL);
+	event->format = kstrdup(marker_format(marker), GFP_KERNEL);
+	if (!event->system || !event->format)
+		return -ENOMEM;
+	len = strlen(event->format);
+	if (len && event->format[len - 1] == '\n')
+		event->format[len - 1] = '\0';
+	if (parse_format(event))
+		return -ENOMEM;
+
+	INIT_LIST_HEAD(&event->class.fields);
+	event->class.system = event->system;
+	event->class.fields_array = fields_array;
+	event->class.reg = mark_event_reg;
+	call->class = &event->class;
+	call->name = (char *)strchr(event->name, ':') + 1;
+	call->event.funcs = &mark_event_functions;
+	call->flags = TRACE_EVENT_FL_DYNAMIC;
+	call->print_fmt = print_fmt_new(event);
+	return call->print_fmt ? 0 : -ENOMEM;
+}
+
+/* Is there an event of this name that is no marker's? */
+static bool event_exists(const struct mark_event *event)
+{
+	const struct trace_event_call *call;
+
+	list_for_each_entry(call, &ftrace_events, list) {
+		if (!strcmp(call->class->system, event->system) &&
+		    !strcmp(trace_event_name((void *)call), event->call.name))
+			return true;
+	}
+	return false;
+}
+
+static int event_register(struct mark_event *event)
+{
+	int ret;
+
+	guard(mutex)(&event_mutex);
+
+	if (event_exists(event))
+		return -EEXIST;
+	if (!register_trace_event(&event->call.event))
+		return -ENODEV;
+	ret = trace_add_event_call(&event->call);
+	if (ret)
+		unregister_trace_event(&event->call.event);
+	return ret;
+}
+
+/* Is the name one of a list of patterns? */
+static bool one_matches(const char *patterns, const char *name)
+{
+	char *copy = kstrdup(patterns, GFP_KERNEL), *rest = copy, *pattern;
+	bool matches = false;
+
+	while (!matches && (pattern = strsep(&rest, ",")))
+		matches = glob_match(pattern, name);
+	kfree(copy);
+	return matches;
+}
+
+/*
+ * Enable the events whose markers' names match, or disable them. Those that cannot be
+ * are as they were; what there is to say of it the tracing core has said.
+ */
+static int enable_matching(struct trace_array *tr, const char *patterns, bool on)
+{
+	struct trace_event_file *file;
+	int ret = -EINVAL, err = 0;
+
+	lockdep_assert_held(&mark_mutex);
+
+	marker_batch_begin();
+	mutex_lock(&event_mutex);
+	list_for_each_entry(file, &tr->events, list) {
+		if (file->event_call->class->reg != mark_event_reg ||
+		    !one_matches(patterns, event_of(file->event_call)->name))
+			continue;
+		ret = trace_event_enable_disable(file, on, 0);
+		err = err ?: ret;
+	}
+	mutex_unlock(&event_mutex);
+	return marker_batch_end() ?: err ?: ret;
+}
+
+/* Make events for markers that have come. */
+static void events_add(void)
+{
+	struct mark_event *event;
+	struct marker *marker;
+	int ret;
+
+	guard(mutex)(&mark_mutex);
+
+	while ((event = kzalloc(sizeof(*event), GFP_KERNEL))) {
+		marker = marker_without_event(event);
+		if (!marker)
+			break;
+		ret = event_fill_in(event, marker) ?: event_register(event);
+		if (ret) {
+			pr_err("marker: %s: no event (%d)\n", marker_name(marker), ret);
+			event_free(event);
+			/* Not again and again */
+			marker_set_event(marker, ERR_PTR(ret));
+			continue;
+		}
+		list_add_tail(&event->list, &mark_events);
+		if (*boot_patterns && one_matches(boot_patterns, event->name))
+			enable_matching(top_trace_array(), event->name, true);
+	}
+	kfree(event);
+}
+
+static int available_show(struct seq_file *m, void *v)
+{
+	marker_show_all(m);
+	return 0;
+}
+
+static int available_open(struct inode *inode, struct file *filp)
+{
+	int ret = tracing_open_generic(inode, filp);
+
+	return ret ?: single_open(filp, available_show, NULL);
+}
+
+static const struct file_operations available_fops = {
+	.open		= available_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static int set_show(struct seq_file *m, void *v)
+{
+	struct trace_event_file *file;
+
+	guard(mutex)(&event_mutex);
+	list_for_each_entry(file, &top_trace_array()->events, list) {
+		if (file->event_call->class->reg == mark_event_reg &&
+		    (file->flags & EVENT_FILE_FL_ENABLED) &&
+		    !(file->flags & EVENT_FILE_FL_SOFT_DISABLED))
+			seq_printf(m, "%s\n", event_of(file->event_call)->name);
+	}
+	return 0;
+}
+
+static int set_open(struct inode *inode, struct file *filp)
+{
+	int ret = tracing_open_generic(inode, filp);
+
+	if (ret)
+		return ret;
+	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC)) {
+		guard(mutex)(&mark_mutex);
+		enable_matching(top_trace_array(), "*", false);
+	}
+	return single_open(filp, set_show, NULL);
+}
+
+/* One pattern a call, with a ! in front to disable: whoever writes calls again. */
+static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_parser parser;
+	const char *pattern;
+	ssize_t read, ret;
+
+	if (!cnt)
+		return 0;
+
+	ret = tracing_update_buffers(top_trace_array());
+	if (ret < 0)
+		return ret;
+	if (trace_parser_get_init(&parser, PATTERN_SIZE))
+		return -ENOMEM;
+
+	read = trace_get_user(&parser, ubuf, cnt, ppos);
+	ret = read;
+	if (read >= 0 && trace_parser_loaded(&parser)) {
+		pattern = parser.buffer;
+		mutex_lock(&mark_mutex);
+		ret = enable_matching(top_trace_array(), pattern + (*pattern == '!'),
+				      *pattern != '!');
+		mutex_unlock(&mark_mutex);
+		ret = ret ?: read;
+	}
+	trace_parser_put(&parser);
+	return ret;
+}
+
+static const struct file_operations set_fops = {
+	.open		= set_open,
+	.read		= seq_read,
+	.write		= set_write,
+	.llseek		= tracing_lseek,
+	.release	= single_release,
+};
+
+static int __init mark_files_init(void)
+{
+	int ret = tracing_init_dentry();
+
+	if (ret)
+		return ret;
+	trace_create_file("available_markers", TRACE_MODE_READ, NULL, NULL, &available_fops);
+	trace_create_file("set_marker", TRACE_MODE_WRITE, NULL, NULL, &set_fops);
+	return 0;
+}
+fs_initcall(mark_files_init);
+
+/* As soon as the kernel's markers are known */
+static int __init mark_events_init(void)
+{
+	events_add();
+	return 0;
+}
+core_initcall(mark_events_init);
+
+#ifdef CONFIG_MODULES
+/* Disable an event in every instance, and take it away. */
+static int event_unregister(struct mark_event *event)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+	bool was_enabled = false;
+
+	guard(mutex)(&event_mutex);
+
+	if (trace_event_dyn_busy(&event->call))
+		return -EBUSY;
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		list_for_each_entry(file, &tr->events, list) {
+			if (file->event_call != &event->call ||
+			    !(file->flags & EVENT_FILE_FL_ENABLED))
+				continue;
+			trace_event_enable_disable(file, 0, 0);
+			was_enabled = true;
+		}
+	}
+	if (was_enabled)
+		marker_synchronize();
+	return trace_remove_event_call(&event->call);
+}
+
+/*
+ * Take away the events of markers that have gone. One that something is attached to,
+ * such as perf or a trigger, stays until the next module goes.
+ */
+static void events_remove(void)
+{
+	struct mark_event *event, *next;
+
+	guard(mutex)(&mark_mutex);
+
+	list_for_each_entry_safe(event, next, &mark_events, list) {
+		if (marker_has_places(event->marker) || event_unregister(event))
+			continue;
+		list_del(&event->list);
+		marker_set_event(event->marker, NULL);
+		event_free(event);
+	}
+}
+
+static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	if (state == MODULE_STATE_COMING)
+		events_add();
+	else if (state == MODULE_STATE_GOING)
+		events_remove();
+	return NOTIFY_OK;
+}
+
+/* After that of the markers */
+static struct notifier_block module_nb = {
+	.notifier_call	= module_notify,
+	.priority	= INT_MAX - 2,
+};
+
+static int __init modules_init(void)
+{
+	return register_module_notifier(&module_nb);
+}
+core_initcall(modules_init);
+#endif /* CONFIG_MODULES */
+
+static int __init set_boot_patterns(char *patterns)
+{
+	strscpy(boot_patterns, patterns, sizeof(boot_patterns));
+	trace_set_ring_buffer_expanded(NULL);
+	disable_tracing_selftest("running markers");
+	return 1;
+}
+__setup("markers=", set_boot_patterns);
