@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A module with a probe: it counts the characters that pass the marker sample:line of
+ * marker_sample.ko, which may come before this or after it. The sums are in
+ * /sys/kernel/debug/marker_probe_sample.
+ */
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/marker.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+
+static const char name[] = "sample:line";
+
+struct sums {
+	atomic_t	lines;
+	atomic64_t	characters;
+};
+
+static struct sums sums;
+
+/* As the format says: an int, a string, a size_t. The string is good only in here. */
+static void sample_probe(void *private, const u64 *args)
+{
+	struct sums *to = private;
+
+	atomic_inc(&to->lines);
+	atomic64_add(args[2], &to->characters);
+}
+
+static int sums_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%d lines, %lld characters\n", atomic_read(&sums.lines),
+		   atomic64_read(&sums.characters));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(sums);
+
+static struct dentry *file;
+
+static int __init probe_sample_init(void)
+{
+	int ret = marker_probe_register(name, "%d \"%s\" of %zu", sample_probe, &sums);
+
+	if (ret)
+		return ret;
+	file = debugfs_create_file("marker_probe_sample", 0400, NULL, NULL, &sums_fops);
+	return 0;
+}
+module_init(probe_sample_init);
+
+static void __exit probe_sample_exit(void)
+{
+	debugfs_remove(file);
+	marker_probe_unregister(name, sample_probe, &sums);
+	marker_synchronize();
+}
+module_exit(probe_sample_exit);
+
+MODULE_DESCRIPTION("A probe for a marker of another module");
+MODULE_LICENSE("GPL");
