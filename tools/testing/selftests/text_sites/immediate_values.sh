@@ -1,0 +1,172 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Immediate values: of a module, read by another.
+
+. "$(dirname "$0")/functions.sh"
+
+OWNER=/sys/module/immediate_owner/parameters
+READER=/sys/module/immediate_reader/parameters
+
+remove_modules()
+{
+	local module
+	for module in immediate_reader immediate_owner; do
+		! grep -q "^$module " /proc/modules || rmmod $module
+	done
+}
+
+# need MODULE...: have them loaded, in this order
+need()
+{
+	[ -e "$HERE/test_modules/immediate_owner.ko" ] || skip "no module immediate_owner"
+	trap 'stop_jobs; remove_modules' EXIT
+	remove_modules
+	local module
+	for module; do insmod "$HERE/test_modules/immediate_$module.ko"; done
+}
+
+# Whether they are patched, or variables
+patched() { zcat /proc/config.gz | grep -q '^CONFIG_IMMEDIATE_VALUES=y'; }
+
+set_and_read()
+{
+	need owner
+	equal "at first" "$(cat $OWNER/both)" "64 128"
+	local value
+	for value in 0 1 -1 9223372036854775807 -9223372036854775808 5; do
+		echo $value > $OWNER/limit
+		equal "$value" "$(cat $OWNER/limit) $(cat $OWNER/both)" "$value $value 128"
+	done
+}
+
+several_at_once()
+{
+	need owner reader
+	local value
+	for value in 7 0 255; do
+		echo $value > $OWNER/both
+		equal "$value" "$(cat $OWNER/both)" "$value $((2 * value))"
+	done
+	equal "the reader" "$(cat $READER/now)" "255 510"
+}
+
+a_module_has_the_value_from_when_it_comes()
+{
+	need owner
+	echo 1000 > $OWNER/limit
+	insmod "$HERE/test_modules/immediate_reader.ko"
+	equal "its init function" "$(cat $READER/at_init)" "1000,128,1"
+	equal "then" "$(cat $READER/now)" "1000 128"
+	rmmod immediate_reader
+	echo 0 > $OWNER/limit
+	insmod "$HERE/test_modules/immediate_reader.ko"
+	equal "of 0" "$(cat $READER/at_init)" "0,128,0"
+	equal "of 0, then" "$(cat $READER/now)" "nothing"
+}
+
+# The init function's text is freed and may be anybody's: it is not written to.
+changed_when_init_text_is_gone()
+{
+	need owner reader
+	local i
+	for ((i = 0; i < 20; i++)); do
+		echo $i > $OWNER/both
+		equal "$i" "$(cat $READER/now | tr -d '\n')" "$([ $i = 0 ] && echo nothing ||
+			echo "$i $((2 * i))")"
+	done
+	! rmmod immediate_owner 2> /dev/null || fail "the owner went, and is read"
+}
+
+a_wrong_value_changes_nothing()
+{
+	need owner reader
+	local wrong
+	for wrong in x '' 1x -; do
+		expect_error "'$wrong'" "Invalid argument" $OWNER/limit "$wrong"
+	done
+	expect_error "too many bits" "out of range" $OWNER/limit 9223372036854775808
+	expect_error "too many bits" "out of range" $OWNER/both 256
+	equal "after all" "$(cat $OWNER/both) $(cat $READER/now)" "64 128 64 128"
+}
+
+# A module whose table cannot be trusted does not come, and is not touched.
+a_wrong_table_is_refused()
+{
+	need owner
+	patched || skip "there is no table"
+	local wrong
+	for wrong in label load site text value; do
+		dmesg -C
+		! insmod "$HERE/test_modules/bad_inline_$wrong.ko" 2> /tmp/errors ||
+			fail "$wrong: it came"
+		grep -q 'Invalid' /tmp/errors || fail "$wrong: $(cat /tmp/errors)"
+		dmesg | grep -q 'text_site: ' || fail "$wrong: no message"
+		echo 11 > $OWNER/both
+		equal "$wrong" "$(cat $OWNER/both)" "11 22"
+		echo 12 > $OWNER/both
+	done
+	insmod "$HERE/test_modules/bad_inline_good.ko"
+	rmmod bad_inline_good
+}
+
+kprobes_keep_off()
+{
+	need owner reader
+	patched || skip "there is nothing patched"
+	local at tried=0 refused=0
+	# Wherever an instruction begins: those that are sites are refused
+	for ((at = 0; at < 96; at++)); do
+		echo "p:imv immediate_reader_now+$at" 2> /dev/null > kprobe_events || continue
+		tried=$((tried + 1))
+		echo 1 2> /dev/null > events/kprobes/imv/enable || refused=$((refused + 1))
+		echo $((at + 1)) > $OWNER/both
+		equal "$at" "$(cat $READER/now)" "$((at + 1)) $((2 * at + 2))"
+		[ ! -e events/kprobes/imv ] || echo 0 > events/kprobes/imv/enable
+		echo > kprobe_events
+	done
+	[ $tried -gt 5 ] || fail "$tried probes"
+	echo "# $tried probes, $refused refused when enabled"
+}
+
+in_code_that_is_traced()
+{
+	need owner reader
+	echo immediate_reader_now > set_ftrace_filter
+	echo function > current_tracer
+	echo 9 > $OWNER/both
+	equal "read" "$(cat $READER/now)" "9 18"
+	grep -q 'immediate_reader_now <-' trace || fail "not traced"
+	echo > set_ftrace_filter
+	echo 10 > $OWNER/both
+	equal "all traced" "$(cat $READER/now)" "10 20"
+	echo nop > current_tracer
+	equal "not traced" "$(cat $READER/now)" "10 20"
+}
+
+modules_come_and_go_while_they_are_changed()
+{
+	need owner reader
+	( while :; do echo 3 > $OWNER/both; echo 0 > $OWNER/both; echo 200 > $OWNER/both; done ) &
+	( i=0; while :; do echo $((i++ % 2)) > /proc/sys/kernel/ftrace_enabled; done ) &
+	local i line
+	echo function > current_tracer
+	for ((i = 0; i < 20; i++)); do
+		rmmod immediate_reader
+		insmod "$HERE/test_modules/immediate_reader.ko"
+		for ((n = 0; n < 20; n++)); do
+			line=$(cat $READER/now)
+			case $line in
+			nothing | 3\ * | 0\ * | 200\ *) ;;
+			*) fail "$line" ;;
+			esac
+		done
+	done
+	stop_jobs
+	echo 77 > $OWNER/both
+	equal "after all" "$(cat $READER/now)" "77 154"
+}
+
+run_tests set_and_read several_at_once a_module_has_the_value_from_when_it_comes \
+	changed_when_init_text_is_gone a_wrong_value_changes_nothing \
+	a_wrong_table_is_refused kprobes_keep_off in_code_that_is_traced \
+	modules_come_and_go_while_they_are_changed
