@@ -19,6 +19,8 @@ GRAPH_DEPTH=$(at_boot max_graph_depth)
 TRACER=$(at_boot current_tracer)
 OPTIONS=$(at_boot trace_options)
 ENABLED=$(at_boot enabled_functions)
+MARKERS=$(at_boot set_marker)
+EARLY=$(sed -n 's/.*: early: /early: /p' $TRACING/trace)
 
 # given PARAMETER: with nonsense in it
 given()
@@ -79,5 +81,18 @@ options()
 	equal "others" "${OPTIONS/function-fork/nofunction-fork}" "$set"
 }
 
+# One that is passed by an initcall, one of a module to come
+markers()
+{
+	given markers
+	[ -e set_marker ] || skip "no markers"
+	grep -q '^marker_test:early ' available_markers || skip "no test of markers in the kernel"
+	equal "enabled" "$MARKERS" marker_test:early
+	equal "passed" "$EARLY" "early: 1"
+	modprobe marker_sample || skip "no module marker_sample"
+	equal "a module's" "$(grep sample: set_marker | sort | xargs)" "sample:line sample:lines"
+	rmmod marker_sample
+}
+
 run_tests a_tracer_that_is_not_there filters filters_of_graphs a_depth_that_is_no_number \
-	options
+	options markers

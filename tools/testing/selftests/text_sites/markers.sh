@@ -1,0 +1,343 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Markers: their events, their files, modules with markers and with probes.
+
+. "$(dirname "$0")/functions.sh"
+
+SAMPLE=marker_sample
+PROBE=marker_probe_sample
+FILE=/sys/kernel/debug/marker_sample
+SUMS=/sys/kernel/debug/marker_probe_sample
+
+remove_modules()
+{
+	local module
+	for module in markers_many markers_bad $PROBE $SAMPLE; do
+		! grep -q "^$module " /proc/modules || rmmod $module
+	done
+	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
+}
+
+# need MODULE...: have them loaded, in this order
+need()
+{
+	[ -e available_markers ] || skip "no markers"
+	trap 'stop_jobs; remove_modules' EXIT
+	remove_modules
+	local module
+	for module; do
+		case $module in
+		markers_*)
+			[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
+			insmod "$HERE/test_modules/$module.ko" ;;
+		*)
+			modinfo $module > /dev/null 2>&1 || skip "no module $module"
+			modprobe $module ;;
+		esac
+	done
+}
+
+# pass TEXT MODULE: through its markers
+pass() { printf '%s' "$1" > /sys/module/$2/parameters/pass; }
+
+# lines TEXT: write lines to the sample at once
+lines() { printf "$1" | dd of=$FILE bs=4k iflag=fullblock status=none; }
+
+# What the buffer has of events, by pattern, without what stands before it
+events() { sed -nE "s/.*: ($1): /\\1: /p" trace; }
+
+# The states of a marker's places, by pattern
+states() { sed -nE "s/^$1 ([a-z]+) .*/\1/p" available_markers | sort | uniq -c | xargs; }
+
+each_is_an_event()
+{
+	need $SAMPLE
+	equal "format" "$(sed -n 's/^\t\(field:.*\)/\1/p' events/sample/line/format | tail -n3 |
+			tr -s '\t' ' ')" \
+"field:int arg1; offset:8; size:4; signed:1;
+field:__data_loc char[] arg2; offset:12; size:4; signed:0;
+field:unsigned long arg3; offset:16; size:8; signed:0;"
+	equal "print" "$(grep '^print fmt' events/sample/line/format)" \
+		'print fmt: "%d \"%s\" of %zu", REC->arg1, __get_str(arg2), REC->arg3'
+	lines 'one\nfour\n'
+	equal "disabled" "$(events line)" ""
+	echo 1 > events/sample/enable
+	lines 'one\nfour\n'
+	equal "lines" "$(events 'lines?')" \
+		"$(printf '%s\n' 'line: 1 "one" of 3' 'line: 2 "four" of 4' 'lines: 2')"
+	echo 0 > events/sample/enable
+	echo > trace
+	echo more > $FILE
+	equal "disabled again" "$(events 'lines?')" ""
+}
+
+the_list_shows_all()
+{
+	need $SAMPLE
+	equal "line" "$(sed -nE 's,^sample:line off [^ ]*samples/marker/marker_sample.c:[0-9]+ ,,p' \
+		available_markers)" "[$SAMPLE] \"%d \\\"%s\\\" of %zu\""
+	modprobe $PROBE
+	equal "on" "$(sed -nE 's/^sample:line on .*" //p' available_markers)" "sample_probe [$PROBE]"
+	rmmod $SAMPLE
+	equal "waiting" "$(grep ^sample: available_markers)" \
+		"sample:line waiting - - \"%d \\\"%s\\\" of %zu\" sample_probe [$PROBE]"
+	rmmod $PROBE
+	equal "gone" "$(grep ^sample: available_markers)" ""
+}
+
+filters_know_the_types()
+{
+	need $SAMPLE
+	echo 1 > events/sample/line/enable
+	echo 'arg3 > 3' > events/sample/line/filter
+	lines 'one\nfour\nfifth\n'
+	equal "by number" "$(events line | cut -d' ' -f2)" "$(printf '2\n3')"
+	echo > trace
+	echo 'arg2 == "one" || arg1 == 3' > events/sample/line/filter
+	lines 'one\nfour\nfifth\n'
+	equal "by string" "$(events line | cut -d' ' -f2)" "$(printf '1\n3')"
+	! echo 'arg4 > 3' 2> /dev/null > events/sample/line/filter || fail "a field too many"
+	echo 0 > events/sample/line/filter
+	echo 'hist:keys=arg3' > events/sample/line/trigger
+	lines 'ab\nba\nc\n'
+	grep -q '{ arg3: *2 } hitcount: *2' events/sample/line/hist || fail "histogram"
+	echo '!hist:keys=arg3' > events/sample/line/trigger
+}
+
+in_an_instance()
+{
+	need $SAMPLE
+	mkdir instances/marker
+	echo 1 > instances/marker/events/sample/line/enable
+	echo x > $FILE
+	equal "here" "$(events line)" ""
+	equal "there" "$(grep -c ' line: 1 "x" of 1' instances/marker/trace)" 1
+	echo 1 > events/sample/line/enable
+	echo y > $FILE
+	equal "here" "$(events line)" 'line: 1 "y" of 1'
+	rmdir instances/marker
+	echo z > $FILE
+	equal "without it" "$(events line | tail -n1)" 'line: 1 "z" of 1'
+}
+
+programs_record_them()
+{
+	need $SAMPLE
+	local dir
+	dir=$(mktemp -d)
+	if command -v trace-cmd > /dev/null; then
+		trace-cmd record -q -o $dir/trace.dat -e sample:line -f 'arg3 > 3' \
+			sh -c "printf 'one\nfour\n' > $FILE" > /dev/null 2>&1 || fail "trace-cmd record"
+		trace-cmd report $dir/trace.dat 2>&1 | grep -q 'line: *2 "four" of 4' ||
+			fail "trace-cmd: $(trace-cmd report $dir/trace.dat 2>&1 | tail -n2)"
+		! trace-cmd report $dir/trace.dat 2>&1 | grep -q '"one"' || fail "trace-cmd: filter"
+		trace-cmd reset
+	fi
+	if command -v perf > /dev/null; then
+		perf record -q -o $dir/perf.data -e sample:line sh -c "printf 'one\nfour\n' > $FILE" ||
+			fail "perf record"
+		perf script -i $dir/perf.data 2> /dev/null | grep -q 'sample:line: 2 "four" of 4' ||
+			fail "perf: $(perf script -i $dir/perf.data 2>&1 | tail -n2)"
+	fi
+	rm -r "$dir"
+	equal "left" "$(states sample:line)" "1 off"
+}
+
+patterns_switch_many()
+{
+	need $SAMPLE markers_many
+	echo 'many:e1*' > set_marker
+	equal "a hundred" "$(states 'many:e[0-9]*')" "900 off 100 on"
+	equal "in the file" "$(wc -l < set_marker)" 100
+	echo 'sample:line !many:e1?5' >> set_marker
+	equal "ten less" "$(states 'many:e[0-9]*')" "910 off 90 on"
+	equal "one more" "$(states sample:line)" "1 on"
+	echo 'many:*' > set_marker
+	equal "all" "$(states 'many:e[0-9]*')" "1000 on"
+	equal "truncated" "$(states sample:line)" "1 off"
+	pass word markers_many
+	equal "events" "$(events 'e[0-9]*' | wc -l)" 1000
+	equal "last" "$(events 'e999')" "e999: 999 word"
+	echo > set_marker
+	equal "none" "$(states 'many:e[0-9]*')" "1000 off"
+}
+
+# Function call interrupts so far: a synchronisation is one, with two processors
+broadcasts() { awk '/^ *CAL:/ { print $2 + $3 }' /proc/interrupts; }
+
+# Three synchronisations; others broadcast as well, now and then.
+a_thousand_in_one_run()
+{
+	need markers_many
+	[ "$(nproc)" = 2 ] || skip "counted with two processors"
+	local before n least=1000
+	# With the first event tracing also begins to note the names of tasks.
+	echo 1 > events/sched/sched_process_exec/enable
+	for _ in 1 2 3 4 5; do
+		echo > set_marker
+		before=$(broadcasts)
+		echo 'many:*' >> set_marker
+		n=$(($(broadcasts) - before))
+		[ "$n" -ge $least ] || least=$n
+	done
+	echo 0 > events/sched/sched_process_exec/enable
+	[ $least -lt 10 ] || fail "$least broadcasts"
+	equal "all" "$(states 'many:e[0-9]*')" "1000 on"
+}
+
+a_probe_before_its_marker_and_after()
+{
+	need $PROBE $SAMPLE
+	echo hello > $FILE
+	equal "before" "$(cat $SUMS)" "1 lines, 5 characters"
+	rmmod $SAMPLE
+	modprobe $SAMPLE
+	echo hello > $FILE
+	equal "come again" "$(cat $SUMS)" "2 lines, 10 characters"
+	rmmod $PROBE
+	echo hello > $FILE
+	modprobe $PROBE
+	equal "after" "$(cat $SUMS)" "0 lines, 0 characters"
+	echo hello > $FILE
+	equal "connected" "$(cat $SUMS)" "1 lines, 5 characters"
+	echo 1 > events/sample/line/enable
+	echo both > $FILE
+	equal "both" "$(cat $SUMS) $(events line)" '2 lines, 9 characters line: 1 "both" of 4'
+	rmmod $PROBE
+	echo event > $FILE
+	equal "the event only" "$(events line | tail -n1)" 'line: 1 "event" of 5'
+}
+
+an_enabled_marker_goes()
+{
+	need $SAMPLE
+	echo 1 > events/sample/enable
+	rmmod $SAMPLE
+	[ ! -e events/sample ] || fail "its events are left"
+	equal "set_marker" "$(cat set_marker)" ""
+	modprobe $SAMPLE
+	equal "come again" "$(states 'sample:line')" "1 off"
+	mkdir instances/marker
+	echo 1 > instances/marker/events/sample/line/enable
+	rmmod $SAMPLE
+	[ ! -e instances/marker/events/sample ] || fail "its events are left in an instance"
+	rmdir instances/marker
+}
+
+# perf holds on to the event: it goes when perf has
+an_event_in_use_goes_later()
+{
+	need $SAMPLE
+	command -v perf > /dev/null || skip "no perf"
+	perf stat -e sample:line sleep 30 2> /dev/null &
+	sleep 1
+	rmmod $SAMPLE
+	modprobe $SAMPLE
+	echo x > $FILE
+	stop_jobs
+	rmmod $SAMPLE
+	modprobe $SAMPLE
+	echo 1 > events/sample/line/enable
+	echo y > $FILE
+	equal "afterwards" "$(events line)" 'line: 1 "y" of 1'
+}
+
+another_format_is_refused()
+{
+	need $SAMPLE markers_bad
+	equal "states" "$(states sample:lines)" "1 off 1 refused"
+	dmesg | grep 'marker: sample:lines: .*markers_bad.c:[0-9]* has "%u lines", but' |
+		grep -q ' but .*marker_sample.c:[0-9]* has "%d": refused' ||
+		fail "no message of both"
+	echo 'sample:* bad:*' > set_marker
+	pass text markers_bad
+	equal "refused" "$(events 'lines')" ""
+	echo x > $FILE
+	equal "the other" "$(events 'lines')" "lines: 1"
+	# The other way round, for who is first
+	rmmod markers_bad
+	rmmod $SAMPLE
+	insmod "$HERE/test_modules/markers_bad.ko"
+	modprobe $SAMPLE
+	equal "states" "$(grep -c '^sample:lines refused .*marker_sample.c' available_markers)" 1
+}
+
+# A tracepoint's event has that name: it stays as it is, and there is no other.
+a_name_that_is_taken()
+{
+	dmesg -C
+	need markers_bad
+	dmesg | grep -q 'marker: sched:sched_switch: no event (-17)' || fail "no message"
+	equal "events" "$(grep -c '^sched:sched_switch$' available_events)" 1
+	grep -q prev_comm events/sched/sched_switch/format || fail "another event"
+	equal "the marker" "$(states sched:sched_switch)" "1 off"
+	rmmod markers_bad
+	equal "gone" "$(states sched:sched_switch)" ""
+	grep -q prev_comm events/sched/sched_switch/format || fail "the event is gone"
+}
+
+bad_formats_and_strings()
+{
+	need markers_bad
+	equal "%n" "$(states bad:conversion)" "1 refused"
+	equal "%*d" "$(states bad:width)" "1 refused"
+	[ ! -e events/bad/conversion ] && [ ! -e events/bad/width ] || fail "an event of none"
+	echo 'bad:*' > set_marker
+	pass text markers_bad
+	equal "strings" "$(events strings)" 'strings: (null)|(fault)|good|go'
+	equal "types" "$(events types)" 'types: -1 65535 -2 -3 x % "pass [markers_bad]"'
+	equal "text" "$(events text)" "text: text"
+	echo > trace
+	# The kernel's parameters are a page at most
+	pass "$(head -c 3000 /dev/zero | tr '\0' x)" markers_bad
+	equal "a long string" "$(events text | wc -c)" 3007
+}
+
+bad_patterns()
+{
+	need $SAMPLE
+	local before
+	echo sample:line > set_marker
+	before=$(cat set_marker)
+	expect_error "unknown" "Invalid argument" set_marker 'no:such'
+	expect_error "no pattern" "Invalid argument" set_marker '[' || :
+	echo sample:line >> set_marker
+	! echo 'sample/line' 2> /dev/null >> set_marker || fail "a slash"
+	! head -c 65536 /dev/zero 2> /dev/null | tr '\0' a 2> /dev/null >> set_marker || fail "64 KiB"
+	! yes 'no:such' | head -c 65536 2> /dev/null | dd of=set_marker bs=64k conv=notrunc 2> /dev/null ||
+		fail "64 KiB of names"
+	equal "after all" "$(cat set_marker)" "$before"
+	echo > $FILE
+}
+
+modules_come_and_go_while_they_are_switched()
+{
+	need $SAMPLE
+	( while :; do echo some text > $FILE; done ) &
+	( while :; do echo some text > $FILE; done ) &
+	( while :; do echo 'sample:*' >> set_marker; echo '!sample:*' >> set_marker; done ) &
+	local i
+	for ((i = 0; i < 20; i++)); do
+		modprobe $PROBE
+		rmmod $PROBE
+	done
+	stop_jobs
+	for ((i = 0; i < 10; i++)); do
+		echo 'sample:*' > set_marker
+		rmmod $SAMPLE
+		modprobe $SAMPLE
+	done
+	# The kernel's own as well: some are in init text, which is not there any more.
+	echo '*' > set_marker
+	echo > set_marker
+	echo 1 > events/sample/enable
+	echo > trace
+	echo end > $FILE
+	equal "after all" "$(events line)" 'line: 1 "end" of 3'
+}
+
+run_tests each_is_an_event the_list_shows_all filters_know_the_types in_an_instance \
+	programs_record_them patterns_switch_many a_thousand_in_one_run \
+	a_probe_before_its_marker_and_after an_enabled_marker_goes an_event_in_use_goes_later \
+	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
+	modules_come_and_go_while_they_are_switched

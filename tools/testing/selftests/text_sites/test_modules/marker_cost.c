@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What markers cost, for benchmarks: files in debugfs under marker_cost/. Reading one
+ * gives cycles of the time stamp counter for passing a loop CALLS times, the least of
+ * some rounds.
+ *
+ *   none	a loop with nothing in it but what all have
+ *   marker	... a marker with four arguments
+ *   event	... a TRACE_EVENT with four arguments
+ *   debug	... a pr_debug() with four arguments
+ *   marker2	... a marker with two integers
+ *   event2	... a TRACE_EVENT with two integers
+ */
+#define CREATE_TRACE_POINTS
+#include "marker_cost_event.h"
+
+#include <linux/debugfs.h>
+#include <linux/marker.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+
+#include "cycles.h"
+
+/* A loop with something in it */
+#define LOOP(way, something)						\
+static noinline notrace unsigned long cost_##way(unsigned long n, const char *name) \
+{									\
+	unsigned long sum = 0, i;					\
+									\
+	for (i = 0; i < n; i++) {					\
+		sum ^= i + (sum << 1);					\
+		something;						\
+	}								\
+	return sum;							\
+}
+
+LOOP(none, barrier())
+LOOP(marker, trace_mark(cost, four, "%lu %lu %lu %s", i, sum, n, name); barrier())
+LOOP(event, trace_marker_cost_four(i, sum, n, name); barrier())
+LOOP(debug, pr_debug("%lu %lu %lu %s", i, sum, n, name); barrier())
+LOOP(marker2, trace_mark(cost, two, "%lu %lu", i, sum); barrier())
+LOOP(event2, trace_marker_cost_two(i, sum); barrier())
+
+static const struct cost {
+	const char	*name;
+	unsigned long	(*loop)(unsigned long n, const char *name);
+} costs[] = {
+	{ "none",	cost_none },
+	{ "marker",	cost_marker },
+	{ "event",	cost_event },
+	{ "debug",	cost_debug },
+	{ "marker2",	cost_marker2 },
+	{ "event2",	cost_event2 },
+};
+
+static DEFINE_MUTEX(cost_mutex);
+
+static int cost_show(struct seq_file *m, void *v)
+{
+	const struct cost *cost = m->private;
+	cycles_t least = ~0ull;
+
+	mutex_lock(&cost_mutex);
+	for (int round = 0; round < ROUNDS; round++) {
+		unsigned long flags;
+		cycles_t start;
+
+		local_irq_save(flags);
+		start = get_cycles();
+		cost->loop(CALLS, "name");
+		least = min(least, get_cycles() - start);
+		local_irq_restore(flags);
+	}
+	seq_printf(m, "%llu\n", least);
+	mutex_unlock(&cost_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cost);
+
+static struct dentry *dir;
+
+static int __init marker_cost_init(void)
+{
+	dir = debugfs_create_dir("marker_cost", NULL);
+	for (int i = 0; i < ARRAY_SIZE(costs); i++)
+		debugfs_create_file(costs[i].name, 0400, dir, (void *)&costs[i], &cost_fops);
+	return 0;
+}
+module_init(marker_cost_init);
+
+static void __exit marker_cost_exit(void)
+{
+	debugfs_remove(dir);
+}
+module_exit(marker_cost_exit);
+
+MODULE_DESCRIPTION("What markers cost");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * markers_bad: markers that are not as they should be, and strings that are none.
+ * Writing to its parameter `pass` passes them.
+ */
+#include <linux/compiler.h>
+#include <linux/marker.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+static char *null, *wild = (char *)0xdead000000000000ul, *good = "good";
+
+static int pass(const char *text, const struct kernel_param *kp)
+{
+	int n;
+
+	/* marker_sample has this with another format. */
+	trace_mark(sample, lines, "%u lines", 1u);
+	trace_mark(bad, conversion, "%d %n", 1, &n);
+	trace_mark(bad, width, "%*d", 1, 1);
+	trace_mark(bad, strings, "%s|%s|%s|%.2s", READ_ONCE(null), READ_ONCE(wild),
+		   READ_ONCE(good), READ_ONCE(good));
+	trace_mark(bad, text, "%s\n", text);
+	/* A tracepoint's event has this name. */
+	trace_mark(sched, sched_switch, "%d", 1);
+	trace_mark(bad, types, "%hhd %hu %d %ld %c %% \"%ps\"\n", (signed char)-1,
+		   (unsigned short)65535, -2, -3L, 'x', pass);
+	return 0;
+}
+
+static const struct kernel_param_ops pass_ops = { .set = pass };
+
+module_param_cb(pass, &pass_ops, NULL, 0200);
+
+MODULE_DESCRIPTION("Markers that are no good");
+MODULE_LICENSE("GPL");
