@@ -1,12 +1,14 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is `switching`, `per_calls`, `jumps`, `updates`, `hackbench` or
-# `guard`.
+# PART is `switching`, `per_calls`, `jumps`, `updates`, `immediates`, `markers`,
+# `mark_syncs`, `hackbench` or `guard`.
 set -eu
 TESTS=/kselftest/text_sites
 COST=/sys/kernel/debug/function_cost
 JUMP_COST=/sys/kernel/debug/jump_cost
+IMMEDIATE_COST=/sys/kernel/debug/immediate_cost
+MARKER_COST=/sys/kernel/debug/marker_cost
 cd /sys/kernel/tracing
 
 put() { printf '%s\t%s\n' "$1" "$2"; }
@@ -15,28 +17,39 @@ per_call() { put "$1" "$(awk -v c="$2" 'BEGIN { printf "%.1f", c / 1000 }')"; }
 clean() { echo nop >current_tracer; echo >set_ftrace_filter; echo >trace; }
 traced() { grep -vc '^#' set_ftrace_filter || :; }
 
-# Broadcasts so far: function call interrupts on the processor that is idle
-broadcasts() { awk '/^ *CAL:/ { print ($2 > $3) ? $2 : $3 }' /proc/interrupts; }
-
 # least A B: the smaller one, if there is an A
 least() { [ -n "$1" ] && [ "$1" -le "$2" ] && echo "$1" || echo "$2"; }
 
-# switch KEY FILTER: the function tracer on and off. Others run and broadcast as
-# well, now and then: the least of some times.
+# syncs KEY COMMAND: how often it has all processors serialise
+syncs()
+{
+	# With the first event tracing also begins to note the names of tasks.
+	echo 1 >events/sched/sched_process_exec/enable
+	echo 'p:sync do_sync_core' >kprobe_events
+	echo 1 >events/kprobes/sync/enable
+	local before
+	before=$(awk '{ print $2 }' kprobe_profile)
+	eval "$2"
+	# Each processor does it each time.
+	put "$1" "$(awk -v before="$before" -v cpus="$(nproc)" '{ print ($2 - before) / cpus }' \
+		kprobe_profile)"
+	echo 0 >events/enable
+	echo >kprobe_events
+}
+
+# switch KEY FILTER: the function tracer on and off
 switch()
 {
-	local key=$1 before on='' off='' syncs=''
+	local key=$1 on='' off=''
 	echo "$2" >set_ftrace_filter
 	[ -z "$2" ] || put "$key.sites" "$(traced)"
 	for _ in 1 2 3; do
-		before=$(broadcasts)
 		on=$(least "$on" "$("$TESTS/cost" current_tracer function)")
-		syncs=$(least "$syncs" "$(($(broadcasts) - before))")
 		off=$(least "$off" "$("$TESTS/cost" current_tracer nop)")
 	done
 	put "$key.on" "$on"
 	put "$key.off" "$off"
-	put "$key.syncs" "$syncs"
+	syncs "$key.syncs" 'echo function >current_tracer'
 	clean
 }
 
@@ -189,6 +202,49 @@ updates()
 	per_call jump.update "$(cat $JUMP_COST/update_$way)"
 	put events.on "$("$TESTS/cost" events/enable 1)"
 	put events.off "$("$TESTS/cost" events/enable 0)"
+}
+
+# immediates: reading one, beside what else there is; with one processor
+immediates()
+{
+	local none way
+	insmod $TESTS/test_modules/immediate_cost.ko
+	none=$(cat $IMMEDIATE_COST/none)
+	for way in variable immediate cond key; do
+		per_call "imv.$way" "$(($(cat $IMMEDIATE_COST/$way) - none))"
+	done
+	put imv.memory "$(cat $IMMEDIATE_COST/memory)"
+}
+
+# markers: off and on, beside what else there is; with one processor
+markers()
+{
+	local none way
+	insmod $TESTS/test_modules/marker_cost.ko
+	none=$(cat $MARKER_COST/none)
+	# rest WAY: what it adds to the loop
+	rest() { echo $(($(cat $MARKER_COST/$1) - none)); }
+	for way in marker event debug; do per_call "mark.off.$way" "$(rest $way)"; done
+	[ -e set_marker ] || return 0
+	echo 1 >events/cost/two/enable
+	echo 1 >events/marker_cost/enable
+	for way in marker event; do per_call "mark.on.$way" "$(rest ${way}2)"; done
+	echo 0 >events/enable
+	clean
+
+	insmod $TESTS/test_modules/markers_many.ko
+	for way in 00? 0?? ???; do
+		put "mark.many.$way" "$("$TESTS/cost" set_marker "many:e$way")"
+		echo >set_marker
+	done
+}
+
+# mark_syncs: broadcasts to switch a thousand; with two processors
+mark_syncs()
+{
+	[ -e set_marker ] || return 0
+	insmod $TESTS/test_modules/markers_many.ko
+	syncs mark.syncs "echo 'many:*' >>set_marker"
 }
 
 # hackbench: ten groups, in millions of instructions; with one processor

@@ -72,7 +72,7 @@ lines()
 	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
 		"$TREE"/arch/x86/kernel/text_site "$TREE"/arch/x86/include/asm/text_site.h \
 		"$TREE"/include/linux/text_site.h "$TREE"/scripts/mcount_loc.pl \
-		-name '*.[chS]' ! -name '*_test*' -o -name 'mcount_loc.pl') ;;
+		-name '*.[chS]' ! -name '*_test*' ! -name 'inline.c' ! -name 'marker.S' -o -name 'mcount_loc.pl') ;;
 	esac
 	printf 'lines\t%s\n' "$(cat "${files[@]}" | wc -l)"
 	# Without comments; a number sign begins one in a script
@@ -93,6 +93,9 @@ measure switching 2
 measure per_calls 1
 measure jumps 1 $retpolines
 measure updates 2
+measure immediates 1
+measure markers 1
+measure mark_syncs 2
 measure hackbench 1 $retpolines
 {
 	mapfile -t table < <(relocations)
@@ -100,4 +103,4 @@ measure hackbench 1 $retpolines
 	printf 'script\t%s\n' "$(script)"
 	lines
 } >"$bench/$ENGINE.host"
-cat "$bench/$ENGINE".{switching,per_calls,jumps,updates,hackbench,host} >"$bench/$ENGINE.tsv"
+cat "$bench/$ENGINE".{switching,per_calls,jumps,updates,immediates,markers,mark_syncs,hackbench,host} >"$bench/$ENGINE.tsv"
