@@ -4,36 +4,12 @@
 use strict;
 use warnings;
 use Test::More;
-use Cwd qw(abs_path);
 use File::Basename qw(dirname);
-use File::Path qw(make_path);
-use File::Temp qw(tempdir);
+use lib dirname(__FILE__);
+use Header;
 
-my $top = abs_path(dirname(__FILE__) . '/../../../..');
-my $dir = tempdir(CLEANUP => 1);
-
-sub put
-{
-	my ($path, $text) = @_;
-	make_path(dirname("$dir/$path"));
-	open my $file, '>', "$dir/$path" or die "$path: $!";
-	print $file $text;
-	close $file;
-}
-
-# What the header takes from the kernel's
-put("linux/$_.h", '') for qw(export types linkage objtool);
-put('linux/compiler.h', <<'H');
-#define __same_type(a, b) __builtin_types_compatible_p(typeof(a), typeof(b))
-#define __ADDRESSABLE(sym) static void *addressable_##sym __attribute__((used)) = (void *)&sym;
-#define __read_mostly
-#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
-#define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
-H
-put('linux/rcupdate.h', <<'H');
-void synchronize_rcu(void);
-void synchronize_rcu_tasks(void);
-H
+# What else the header takes from the kernel's
+put("linux/$_.h", '') for qw(export linkage objtool);
 put('asm/jump_function.h', "#define ARCH_DEFINE_DYNFUNC(name, func)\n");
 
 my $head = <<'C';
@@ -48,15 +24,8 @@ DECLARE_DYNFUNC(work, plain);
 DECLARE_DYNFUNC(by_type, int (int a, const char *b));
 C
 
-# compile DEFINES, TEXT: what gcc says of it, with what the kernel makes an error
-sub compile
-{
-	my ($defines, $text) = @_;
-	put('test.c', $head . $text);
-	my $said = qx(LC_ALL=C gcc -std=gnu11 -Wall -Werror -Werror=incompatible-pointer-types \\
-		$defines -I'$dir' -I'$top/include' -fsyntax-only '$dir/test.c' 2>&1);
-	return $? ? $said || 'it fails' : '';
-}
+# With what the kernel makes an error
+my $errors = '-Werror=incompatible-pointer-types';
 
 my @right = (
 	'defined'		=> 'DEFINE_DYNFUNC(work, plain);',
@@ -87,10 +56,10 @@ my @wrong = (
 for my $how (['patched', '-DCONFIG_JUMP_FUNCTION'], ['pointers', '']) {
 	my ($name, $defines) = @$how;
 	for (my $i = 0; $i < @right; $i += 2) {
-		is(compile($defines, $right[$i + 1]), '', "$name: $right[$i]");
+		is(compile("$errors $defines", $head . $right[$i + 1]), '', "$name: $right[$i]");
 	}
 	for (my $i = 0; $i < @wrong; $i += 2) {
-		isnt(compile($defines, $wrong[$i + 1]), '', "$name: not $wrong[$i]");
+		isnt(compile("$errors $defines", $head . $wrong[$i + 1]), '', "$name: not $wrong[$i]");
 	}
 }
 
