@@ -10,7 +10,6 @@
 #include <linux/kernel.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
-#include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
 #include <asm/text-patching.h>
@@ -68,14 +67,7 @@ bool text_window_extend(struct text_window *window, unsigned long addr, unsigned
 /* Where the window is in its page table, which nobody else changes meanwhile */
 static pte_t *window_ptes(void)
 {
-	static pte_t *ptes;
-	spinlock_t *ptl;	/* of the page table */
-
-	if (unlikely(!ptes)) {
-		ptes = get_locked_pte(poking_mm, TEXT_WINDOW, &ptl);
-		pte_unmap_unlock(ptes, ptl);
-	}
-	return ptes;
+	return pte_offset_kernel(pmd_off(poking_mm, TEXT_WINDOW), TEXT_WINDOW);
 }
 
 static void window_map(const struct text_window *window)
