@@ -147,7 +147,7 @@ modules_come_and_go_while_they_are_changed()
 {
 	need owner reader
 	( while :; do echo 3 > $OWNER/both; echo 0 > $OWNER/both; echo 200 > $OWNER/both; done ) &
-	( i=0; while :; do echo $((i++ % 2)) > /proc/sys/kernel/ftrace_enabled; done ) &
+	( i=0; while sleep 0.1; do echo $((i++ % 2)) > /proc/sys/kernel/ftrace_enabled; done ) &
 	local i line
 	echo function > current_tracer
 	for ((i = 0; i < 20; i++)); do
