@@ -23,7 +23,8 @@ my $head = "#include <linux/immediate.h>\n";
 sub of
 {
 	my ($type, $initially, $value) = @_;
-	return "enum e { A, B }; struct s { char c[3]; }; struct s2 { long a, b; };
+	return "enum e { A, B }; struct s { char c[3]; }; struct s1 { long a; };
+		struct s2 { long a, b; };
 		DECLARE_IMV($type, x); DEFINE_IMV($type, x, $initially);
 		static DEFINE_IMV($type, y, $initially);
 		EXPORT_IMV_SYMBOL_GPL(x);
@@ -45,9 +46,13 @@ my @right = (
 				void f(void) { imv_read(x)(); } int g(void) { return imv_set(x, b); }',
 );
 
+# What is not wrong with them: a structure of eight bytes
+push @right, 'eight bytes' => of('struct s1', '(struct s1){ 1 }', '(struct s1){ 2 }') =~
+	s/if \(imv_cond\(y\)\)/if (0)/r;
+
 my @wrong = (
-	'three bytes'		=> of('struct s', '{ "ab" }', '(struct s){ "b" }'),
-	'sixteen bytes'		=> of('struct s2', '{ 1 }', '(struct s2){ 2 }'),
+	'three bytes'		=> of('struct s', '(struct s){ "ab" }', '(struct s){ "b" }'),
+	'sixteen bytes'		=> of('struct s2', '(struct s2){ 1 }', '(struct s2){ 2 }'),
 	'another type of pointer' => of('const char *', '"text"', '(const int *)0'),
 	'no such name'		=> 'int f(void) { return imv_read(x); }',
 	'a variable'		=> 'int x; int f(void) { return imv_read(x); }',
@@ -61,7 +66,8 @@ for my $how (['on', "@on"], ['off', '']) {
 	}
 	for (my $i = 0; $i < @wrong; $i += 2) {
 		next if !$flags && $wrong[$i] =~ /bytes|assigned/;
-		isnt(compile($flags, $head . $wrong[$i + 1]), '', "$name: not $wrong[$i]");
+		my $why = $wrong[$i] =~ /bytes/ ? qr/has 1, 2, 4 or 8 bytes/ : qr/error/;
+		like(compile($flags, $head . $wrong[$i + 1]), $why, "$name: not $wrong[$i]");
 	}
 }
 
