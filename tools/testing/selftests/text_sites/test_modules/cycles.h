@@ -10,11 +10,8 @@
 #define CALLS	1000
 #define ROUNDS	5
 
-/*
- * Cycles of the time stamp counter to do something CALLS times with interrupts off,
- * the least of ROUNDS. @i is the number of the time, as long.
- */
-#define CYCLES(i, something) ({						\
+/* Cycles of the time stamp counter for something with interrupts off, the least of ROUNDS */
+#define LEAST_CYCLES(something) ({					\
 	cycles_t __least = ~0ull;					\
 									\
 	for (int __round = 0; __round < ROUNDS; __round++) {		\
@@ -23,12 +20,15 @@
 									\
 		local_irq_save(__flags);				\
 		__start = get_cycles();					\
-		for (long i = 0; i < CALLS; i++)			\
-			something;					\
+		something;						\
 		__least = min(__least, get_cycles() - __start);		\
 		local_irq_restore(__flags);				\
 	}								\
 	__least;							\
 })
+
+/* The same for something CALLS times. @i is the number of the time, as long. */
+#define CYCLES(i, something)						\
+	LEAST_CYCLES(for (long i = 0; i < CALLS; i++) something)
 
 #endif /* _CYCLES_H */

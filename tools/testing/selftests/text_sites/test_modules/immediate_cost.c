@@ -15,16 +15,12 @@
  * imv_set()
  */
 #include <linux/cache.h>
-#include <linux/debugfs.h>
 #include <linux/immediate.h>
 #include <linux/jump_label.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/seq_file.h>
 
-#include "cycles.h"
+#include "costs.h"
 
-static DEFINE_MUTEX(cost_mutex);
 static int variable __read_mostly = 5;
 static DEFINE_IMV(int, immediate, 5);
 static DEFINE_IMV(int, cond, 0);
@@ -44,27 +40,13 @@ COST(immediate, sum = imv_read(immediate))
 COST(cond, sum = imv_cond(cond) ? 3 : sum)
 COST(key, sum = static_branch_unlikely(&key) ? 3 : sum)
 
-static const struct cost {
-	const char	*name;
-	cycles_t	(*func)(void);
-} costs[] = {
+static const struct cost costs[] = {
 	{ "none",	cost_none },
 	{ "variable",	cost_variable },
 	{ "immediate",	cost_immediate },
 	{ "cond",	cost_cond },
 	{ "key",	cost_key },
 };
-
-static int cost_show(struct seq_file *m, void *v)
-{
-	const struct cost *cost = m->private;
-
-	mutex_lock(&cost_mutex);
-	seq_printf(m, "%llu\n", cost->func());
-	mutex_unlock(&cost_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(cost);
 
 static int memory_show(struct seq_file *m, void *v)
 {
@@ -86,9 +68,7 @@ static struct dentry *dir;
 
 static int __init immediate_cost_init(void)
 {
-	dir = debugfs_create_dir("immediate_cost", NULL);
-	for (int i = 0; i < ARRAY_SIZE(costs); i++)
-		debugfs_create_file(costs[i].name, 0400, dir, (void *)&costs[i], &cost_fops);
+	dir = costs_create("immediate_cost", costs, ARRAY_SIZE(costs));
 	debugfs_create_file("memory", 0400, dir, NULL, &memory_fops);
 	return 0;
 }

@@ -12,15 +12,12 @@
  *   update_jump, update_static
  *		of CALLS changes of a jump function, of a static call
  */
-#include <linux/debugfs.h>
 #include <linux/jump_function.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/seq_file.h>
 #include <linux/static_call.h>
 #include <linux/tracepoint.h>
 
-#include "cycles.h"
+#include "costs.h"
 
 static noinline __noclone notrace long callee(long a, long b, long c)
 {
@@ -124,10 +121,7 @@ static cycles_t cost_update_static(void)
 	return CYCLES_TO_UPDATE(static_call_update);
 }
 
-static const struct cost {
-	const char	*name;
-	cycles_t	(*cost)(void);
-} costs[] = {
+static const struct cost costs[] = {
 	{ "direct",		cost_direct },
 	{ "jump",		cost_jump },
 	{ "static",		cost_static },
@@ -139,26 +133,11 @@ static const struct cost {
 	{ "update_static",	cost_update_static },
 };
 
-static DEFINE_MUTEX(cost_mutex);
-
-static int cost_show(struct seq_file *m, void *v)
-{
-	const struct cost *cost = m->private;
-
-	mutex_lock(&cost_mutex);
-	seq_printf(m, "%llu\n", cost->cost());
-	mutex_unlock(&cost_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(cost);
-
 static struct dentry *dir;
 
 static int __init jump_cost_init(void)
 {
-	dir = debugfs_create_dir("jump_cost", NULL);
-	for (int i = 0; i < ARRAY_SIZE(costs); i++)
-		debugfs_create_file(costs[i].name, 0400, dir, (void *)&costs[i], &cost_fops);
+	dir = costs_create("jump_cost", costs, ARRAY_SIZE(costs));
 	return 0;
 }
 module_init(jump_cost_init);

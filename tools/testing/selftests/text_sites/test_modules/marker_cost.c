@@ -14,18 +14,15 @@
 #define CREATE_TRACE_POINTS
 #include "marker_cost_event.h"
 
-#include <linux/debugfs.h>
 #include <linux/marker.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/printk.h>
-#include <linux/seq_file.h>
 
-#include "cycles.h"
+#include "costs.h"
 
 /* A loop with something in it */
 #define LOOP(way, something)						\
-static noinline notrace unsigned long cost_##way(unsigned long n, const char *name) \
+static noinline notrace unsigned long loop_##way(unsigned long n, const char *name) \
 {									\
 	unsigned long sum = 0, i;					\
 									\
@@ -34,6 +31,11 @@ static noinline notrace unsigned long cost_##way(unsigned long n, const char *na
 		something;						\
 	}								\
 	return sum;							\
+}									\
+									\
+static cycles_t cost_##way(void)					\
+{									\
+	return LEAST_CYCLES(loop_##way(CALLS, "name"));			\
 }
 
 LOOP(none, barrier())
@@ -43,10 +45,7 @@ LOOP(debug, pr_debug("%lu %lu %lu %s", i, sum, n, name); barrier())
 LOOP(marker2, trace_mark(cost, two, "%lu %lu", i, sum); barrier())
 LOOP(event2, trace_marker_cost_two(i, sum); barrier())
 
-static const struct cost {
-	const char	*name;
-	unsigned long	(*loop)(unsigned long n, const char *name);
-} costs[] = {
+static const struct cost costs[] = {
 	{ "none",	cost_none },
 	{ "marker",	cost_marker },
 	{ "event",	cost_event },
@@ -55,37 +54,11 @@ static const struct cost {
 	{ "event2",	cost_event2 },
 };
 
-static DEFINE_MUTEX(cost_mutex);
-
-static int cost_show(struct seq_file *m, void *v)
-{
-	const struct cost *cost = m->private;
-	cycles_t least = ~0ull;
-
-	mutex_lock(&cost_mutex);
-	for (int round = 0; round < ROUNDS; round++) {
-		unsigned long flags;
-		cycles_t start;
-
-		local_irq_save(flags);
-		start = get_cycles();
-		cost->loop(CALLS, "name");
-		least = min(least, get_cycles() - start);
-		local_irq_restore(flags);
-	}
-	seq_printf(m, "%llu\n", least);
-	mutex_unlock(&cost_mutex);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(cost);
-
 static struct dentry *dir;
 
 static int __init marker_cost_init(void)
 {
-	dir = debugfs_create_dir("marker_cost", NULL);
-	for (int i = 0; i < ARRAY_SIZE(costs); i++)
-		debugfs_create_file(costs[i].name, 0400, dir, (void *)&costs[i], &cost_fops);
+	dir = costs_create("marker_cost", costs, ARRAY_SIZE(costs));
 	return 0;
 }
 module_init(marker_cost_init);
