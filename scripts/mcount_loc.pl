@@ -801,13 +801,28 @@ sub write_headers
 	substr($f->{buf}, $c->{at_shnum}, 2, pack('v', $e_shnum));
 }
 
+# Follows the symbolic links in $path. stat() has followed them before, so they
+# do not form a loop.
+sub resolve
+{
+	my ($path) = @_;
+
+	while (defined(my $target = readlink($path))) {
+		$path =~ s{[^/]*\z}{};
+		$path = '' if $target =~ m{^/};
+		$path .= $target;
+	}
+	return $path;
+}
+
 # The object is replaced in one step: whoever interrupts us, or a full disk,
 # leaves the old one in place. It also keeps our hands off an object that
 # shares its inode with a compiler cache.
 sub replace_file
 {
 	my ($f) = @_;
-	my $temporary = "$f->{path}.mcount_loc.$$";
+	my $path = resolve($f->{path});
+	my $temporary = "$path.mcount_loc.$$";
 	my $stop = sub {
 		unlink $temporary;
 		$SIG{$_[0]} = 'DEFAULT';
@@ -819,7 +834,7 @@ sub replace_file
 	unlink $temporary;
 	return if write_file($temporary, $f->{buf}) &&
 		  chmod($f->{mode} & 07777, $temporary) &&
-		  rename($temporary, $f->{path});
+		  rename($temporary, $path);
 	my $why = $!;
 	unlink $temporary;
 	fail("cannot write $temporary: $why");

@@ -796,6 +796,21 @@ sub test_replace
 	mcount_loc('r.o');
 	ok(slurp('r.o') ne $object, 'replace: done');
 	ok(slurp('hardlink.o') eq $object, 'replace: other link is untouched');
+
+	# A symbolic link stays one, and leads to what is replaced
+	mkdir('sub') && mkdir('other') or die;
+	spew('sub/r.o', $object);
+	symlink('../sub/r.o', 'other/relative.o') or die;
+	symlink("$dir/other/relative.o", 'symlink.o') or die;
+	for my $path ('other/relative.o', 'symlink.o') {
+		spew('sub/r.o', $object);
+		my ($status, $out, $err) = mcount_loc($path);
+		is($status . $out . $err, 0, "replace: $path: exit status");
+		ok(-l 'symlink.o' && -l 'other/relative.o', "replace: $path: links are kept");
+		ok(slurp('sub/r.o') eq slurp('r.o'), "replace: $path: object is done");
+	}
+	symlink('loop.o', 'loop.o') or die;
+	bad('link to itself', 'loop.o', 'Too many levels of symbolic links');
 }
 
 # Whatever is in the file, it is an error or it is not; nothing else happens
