@@ -817,12 +817,13 @@ sub resolve
 
 # The object is replaced in one step: whoever interrupts us, or a full disk,
 # leaves the old one in place. It also keeps our hands off an object that
-# shares its inode with a compiler cache.
+# shares its inode with a compiler cache. "make clean" removes .*.tmp, which is
+# what a script that is killed leaves.
 sub replace_file
 {
 	my ($f) = @_;
 	my $path = resolve($f->{path});
-	my $temporary = "$path.mcount_loc.$$";
+	my $temporary = $path =~ s{([^/]+)\z}{.$1.$$.tmp}r;
 	my $stop = sub {
 		unlink $temporary;
 		$SIG{$_[0]} = 'DEFAULT';

@@ -55,7 +55,7 @@ sub run
 {
 	my ($command) = @_;
 
-	system("($command) >.stdout 2>.stderr");
+	system("exec >.stdout 2>.stderr; $command");
 	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
 	return ($status, slurp('.stdout'), slurp('.stderr'));
 }
@@ -69,6 +69,14 @@ sub tool
 	die "$command: exit status $status\n$err" if $status;
 	die "$command: $err" if $err =~ /\S/;
 	return $out;
+}
+
+# Files that are named after the object and are no objects
+sub left_over
+{
+	my ($object) = @_;
+
+	return grep { !/\.o\z/ } glob("$object.* .$object.*");
 }
 
 # An endless loop ends as "signal 24"; a message from perl itself is a bug
@@ -273,7 +281,7 @@ sub good
 		is($status . $out . $err, 0, 'second run');
 		ok(slurp($object) eq $bytes, 'second run: same bytes');
 		is((stat($object))[9], 1e9, 'second run: same time');
-		is_deeply([ glob("$object.*") ], [], 'no temporary file');
+		is_deeply([ left_over($object) ], [], 'no temporary file');
 	};
 }
 
@@ -640,7 +648,7 @@ sub bad
 	return unless -f $object;
 	ok(slurp($object) eq $before && (stat($object))[9] == 1e9,
 	   "bad: $name: untouched");
-	is_deeply([ glob("$object.mcount*") ], [], "bad: $name: no temporary file");
+	is_deeply([ left_over($object) ], [], "bad: $name: no temporary file");
 }
 
 sub test_bad_input
@@ -769,7 +777,7 @@ sub test_bad_input
 	is($status, 1, 'bad: no room: exit status');
 	like($err, qr/\Amcount_loc: full\.o: cannot write .*\n\z/, 'bad: no room: message');
 	ok(slurp('full.o') eq $object, 'bad: no room: untouched');
-	is_deeply([ glob('full.o.*') ], [], 'bad: no room: no temporary file');
+	is_deeply([ left_over('full.o') ], [], 'bad: no room: no temporary file');
 
 	# One that is bad does not keep the others from being done
 	spew('bad.o', '');
@@ -813,6 +821,61 @@ sub test_replace
 	bad('link to itself', 'loop.o', 'Too many levels of symbolic links');
 }
 
+# Runs the script, and sends it the signal $SIGNAL just before it replaces the
+# object. Until then the script has the same process id in every run, and so
+# finds what an earlier run left. No process can have that id.
+my $interrupt = <<'END';
+my $pid;
+BEGIN {
+	$pid = $$;
+	*CORE::GLOBAL::rename = sub {
+		$$ = $pid;
+		kill($ENV{SIGNAL}, $pid) if $ENV{SIGNAL};
+		return CORE::rename($_[0], $_[1]);
+	};
+}
+$$ = 9999999;
+do(shift(@ARGV));
+die($@);
+END
+
+sub test_interrupt
+{
+	my $object = slurp(compile('i.o', '-m64', $functions));
+	my $interrupted = sub {
+		local $ENV{SIGNAL} = $_[0];
+
+		return run("exec $^X interrupt.pl $script tree/i.o");
+	};
+	my $files = sub { split(/\n/, tool("find tree -type f $_[0]")) };
+
+	spew('interrupt.pl', $interrupt);
+	mkdir('tree') or die;
+	spew('tree/i.o', $object);
+	for my $signal ('HUP', 'INT', 'TERM') {
+		my ($status) = $interrupted->($signal);
+		is($status, 'signal ' . { HUP => 1, INT => 2, TERM => 15 }->{$signal},
+		   "interrupt: $signal: exit status");
+		is_deeply([ $files->('') ], [ 'tree/i.o' ], "interrupt: $signal: no temporary file");
+		ok(slurp('tree/i.o') eq $object, "interrupt: $signal: untouched");
+	}
+
+	my ($status) = $interrupted->('KILL');
+	is($status, 'signal 9', 'interrupt: KILL: exit status');
+	ok(slurp('tree/i.o') eq $object, 'interrupt: KILL: untouched');
+	# What "make clean" removes, other than objects
+	my @left = $files->("-name '.*.tmp'");
+	is(@left, 1, 'interrupt: KILL: a temporary file is left for make clean');
+	is($files->(''), 2, 'interrupt: KILL: and nothing else');
+
+	chmod(0444, $left[0]) if @left;
+	my ($again, $out, $err) = $interrupted->('');
+	is($again . $out . $err, 0, 'interrupt: second run');
+	is_deeply([ $files->('') ], [ 'tree/i.o' ], 'interrupt: second run: no temporary file');
+	mcount_loc('i.o');
+	ok(slurp('tree/i.o') eq slurp('i.o'), 'interrupt: second run: object is done');
+}
+
 # Whatever is in the file, it is an error or it is not; nothing else happens
 sub test_fuzz
 {
@@ -849,7 +912,7 @@ sub test_fuzz
 			       $status eq '1' && slurp('fuzz.o') eq $bad &&
 			       $err =~ /\Amcount_loc: fuzz\.o: .*\n\z/ &&
 			       $err !~ / at .* line \d/;
-		my @left = glob('fuzz.o.*');
+		my @left = left_over('fuzz.o');
 		push @wrong, "$what: @left" if @left;
 	}
 	is("@wrong", '', "fuzz: $name");
@@ -1080,6 +1143,7 @@ if ((run('gcc -m32 -x c -c source -o x.o'))[0] == 0) {
 srand(6121);
 test_bad_input();
 test_replace();
+test_interrupt();
 test_large();
 for my $m (@machines) {
 	test_objects($m);
