@@ -273,7 +273,7 @@ sub read_sections
 	$f->{shstrndx} = $shstrndx;
 	$f->{names} = string_table($f, $shstrndx);
 	$f->{new_names} = '';
-	check_section($f, $_) for 1 .. $#sections;
+	check_section($f, $_) for 0 .. $#sections;
 	return $f;
 }
 
@@ -466,7 +466,7 @@ sub find_sites
 
 		my $text = $sections->[$s->[INFO]];
 		next unless ($text->[FLAGS] & SHF_CODE) == SHF_CODE;
-		next if $text->[TYPE] == SHT_NOBITS;
+		next if $text->[TYPE] == SHT_NOBITS || $text->[TYPE] == SHT_NULL;
 
 		my @found = section_sites($f, $i, $symbols->{nr}, \@call)
 			or next;
@@ -742,6 +742,8 @@ sub groups
 	for my $i (1 .. $#$sections) {
 		next unless $sections->[$i][TYPE] == SHT_GROUP;
 		my ($flags, @members) = unpack('V*', section_bytes($f, $i));
+		fail("group [$i] has a member out of range")
+			if grep { $_ >= @$sections } @members;
 		$group_of{$_} = $i for @members;
 	}
 	for (@grouped) {
