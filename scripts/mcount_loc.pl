@@ -71,8 +71,6 @@ sub SHF_INFO_LINK()	{ 0x40 }
 sub SHF_GROUP()		{ 0x200 }
 sub SHF_CODE()		{ 0x6 }		# SHF_ALLOC | SHF_EXECINSTR
 
-sub STB_LOCAL()		{ 0 }
-sub STB_GLOBAL()	{ 1 }
 sub STT_NOTYPE()	{ 0 }
 sub STT_FUNC()		{ 2 }
 sub STT_SECTION()	{ 3 }
@@ -81,75 +79,47 @@ sub STT_SECTION()	{ 3 }
 sub R_PC32()		{ 2 }
 sub R_PLT32()		{ 4 }
 
-# A section header is an array of its ten fields
-sub NAME()		{ 0 }
-sub TYPE()		{ 1 }
-sub FLAGS()		{ 2 }
-sub ADDR()		{ 3 }
-sub OFFSET()		{ 4 }
-sub SIZE()		{ 5 }
-sub LINK()		{ 6 }
-sub INFO()		{ 7 }
-sub ALIGN()		{ 8 }
-sub ENTSIZE()		{ 9 }
-
 sub ENTRY_SIZE()	{ 8 }
 
-# Where the two ELF classes differ. Symbols and relocations are read by
-# column: one unpack() for, say, all the values of a symbol table. The last
-# two make a section symbol out of its st_shndx, and a relocation out of
-# offset, symbol and addend.
-my %class32 = (
-	bits		=> 32,
-	machine		=> 3,			# EM_386
-	ehdr_size	=> 52,
-	ehdr		=> 'x16 v v x12 V x10 v v v',
-	at_shoff	=> [ 32, 'V' ],
-	at_shnum	=> 48,
-	shdr		=> 'V10',
-	shdr_size	=> 40,
-	sym_size	=> 16,
-	st_name		=> '(V x12)*',
-	st_value	=> '(x4 V x8)*',
-	st_size		=> '(x8 V x4)*',
-	st_info		=> '(x12 C x3)*',
-	st_shndx	=> '(x14 v)*',
-	rel_size	=> { SHT_REL, 8, SHT_RELA, 12 },
-	r_offset	=> { SHT_REL, '(V x4)*', SHT_RELA, '(V x8)*' },
-	r_info		=> { SHT_REL, '(x4 V)*', SHT_RELA, '(x4 V x4)*' },
-	at_info		=> [ 4, 'V' ],
-	sym_shift	=> 8,
-	new_type	=> SHT_REL,
-	new_name	=> '.rel__mcount_loc',
-	section_symbol	=> sub { pack('V3 C2 v', 0, 0, 0, STT_SECTION, 0, @_) },
-	relocation	=> sub { pack('V2', $_[0], $_[1] << 8 | R_PC32) },
+# The fields of the ELF header and of a section header
+my @EHDR = qw(ident type machine version entry phoff shoff flags
+	      ehsize phentsize phnum shentsize shnum shstrndx);
+my @SHDR = qw(name type flags addr offset size link info addralign entsize);
+
+# The ELF classes differ in the size of a word, in the order of a symbol's
+# fields, given here as [ offset, template ], and in where r_info has the symbol.
+my %class = (
+	1 => elf_class(bits => 32, machine => 3, word => 'V', symbol_shift => 8,
+		       rel_type => SHT_REL, rel_name => '.rel__mcount_loc',
+		       symbol => { name => [ 0, 'V' ], value => [ 4, 'V' ], size => [ 8, 'V' ],
+				   info => [ 12, 'C' ], shndx => [ 14, 'v' ] }),
+	2 => elf_class(bits => 64, machine => 62, word => 'Q<', symbol_shift => 32,
+		       rel_type => SHT_RELA, rel_name => '.rela__mcount_loc',
+		       symbol => { name => [ 0, 'V' ], info => [ 4, 'C' ], shndx => [ 6, 'v' ],
+				   value => [ 8, 'Q<' ], size => [ 16, 'Q<' ] }),
 );
 
-my %class64 = (
-	bits		=> 64,
-	machine		=> 62,			# EM_X86_64
-	ehdr_size	=> 64,
-	ehdr		=> 'x16 v v x20 Q< x10 v v v',
-	at_shoff	=> [ 40, 'Q<' ],
-	at_shnum	=> 60,
-	shdr		=> 'V2 Q<4 V2 Q<2',
-	shdr_size	=> 64,
-	sym_size	=> 24,
-	st_name		=> '(V x20)*',
-	st_value	=> '(x8 Q< x8)*',
-	st_size		=> '(x16 Q<)*',
-	st_info		=> '(x4 C x19)*',
-	st_shndx	=> '(x6 v x16)*',
-	rel_size	=> { SHT_REL, 16, SHT_RELA, 24 },
-	r_offset	=> { SHT_REL, '(Q< x8)*', SHT_RELA, '(Q< x16)*' },
-	r_info		=> { SHT_REL, '(x8 Q<)*', SHT_RELA, '(x8 Q< x8)*' },
-	at_info		=> [ 8, 'Q<' ],
-	sym_shift	=> 32,
-	new_type	=> SHT_RELA,
-	new_name	=> '.rela__mcount_loc',
-	section_symbol	=> sub { pack('V C2 v Q<2', 0, STT_SECTION, 0, @_, 0, 0) },
-	relocation	=> sub { pack('Q< V2 q<', $_[0], R_PC32, $_[1], $_[2]) },
-);
+sub elf_class
+{
+	my %c = @_;
+	my ($word, $size) = ($c{word}, $c{bits} / 8);
+
+	return { %c,
+		word_size	=> $size,
+		ehdr		=> "a16 v2 V ${word}3 V v6",
+		ehdr_size	=> 40 + 3 * $size,
+		shdr		=> "V2 ${word}4 V2 ${word}2",
+		shdr_size	=> 16 + 6 * $size,
+		# Sections of these types are arrays of entries of these sizes
+		entry_size	=> {
+			SHT_SYMTAB,		8 + 2 * $size,
+			SHT_REL,		2 * $size,
+			SHT_RELA,		3 * $size,
+			SHT_GROUP,		4,
+			SHT_SYMTAB_SHNDX,	4,
+		},
+	};
+}
 
 # Nothing is written before everything has been checked, so giving up is
 # always possible and always leaves the file as it was.
@@ -158,9 +128,31 @@ sub fail
 	die join('', @_), "\n";
 }
 
+sub check_range
+{
+	my ($what, $limit, $values) = @_;
+
+	fail("$what is out of range") if grep { $_ >= $limit } @$values;
+}
+
 # ------------------------------------------------------------------------
 # Reading ELF files
 # ------------------------------------------------------------------------
+
+# Root may read and write anything, but who takes all read or write bits away
+# wants it left alone: go by the mode as well.
+sub open_file
+{
+	my ($path, $open_mode) = @_;
+	my ($mode, $size) = (stat($path))[2, 7] or fail($!);
+
+	fail('not a regular file') unless -f _;
+	fail('not readable') unless $mode & 0444;
+	my $f = { path => $path, mode => $mode, size => $size, writable => $mode & 0222 && -w _ };
+	fail('read-only') if $open_mode eq '+<' && !$f->{writable};
+	open($f->{fh}, "$open_mode:raw", $path) or fail("cannot open: $!");
+	return $f;
+}
 
 # The bytes [$offset, $offset + $size) of the file. An object is in memory as
 # a whole; of an image, which may have hundreds of megabytes of debug
@@ -169,142 +161,23 @@ sub bytes
 {
 	my ($f, $offset, $size, $what) = @_;
 
-	fail("$what lies beyond the end of the file")
-		if $offset > $f->{size} || $size > $f->{size} - $offset;
+	fail("$what lies beyond the end of the file") if $offset + $size > $f->{size};
 	return substr($f->{buf}, $offset, $size) if defined $f->{buf};
 
 	my $buf = '';
 	sysseek($f->{fh}, $offset, 0) or fail("cannot seek: $!");
 	while (length($buf) < $size) {
-		my $n = sysread($f->{fh}, $buf, $size - length($buf),
-				length($buf));
-		fail("cannot read: $!") unless defined $n;
-		fail('file shrinks while it is read') unless $n;
+		my $n = sysread($f->{fh}, $buf, $size - length($buf), length($buf));
+		fail('cannot read: ', defined $n ? 'the file shrinks' : $!) unless $n;
 	}
 	return $buf;
 }
 
 sub section_bytes
 {
-	my ($f, $i) = @_;
-	my $s = $f->{sections}[$i];
+	my ($f, $s) = @_;
 
-	return bytes($f, $s->[OFFSET], $s->[SIZE], "section [$i]");
-}
-
-# Root may read and write anything, but who takes all read or write bits away
-# wants it left alone: go by the mode as well.
-sub open_file
-{
-	my ($path, $open_mode) = @_;
-	my @stat = stat($path) or fail($!);
-
-	fail('is a directory') if -d _;
-	fail('not a regular file') unless -f _;
-	fail('not readable') unless $stat[2] & 0444;
-	fail('read-only') if $open_mode eq '+<' && !writable($stat[2]);
-	open(my $fh, "$open_mode:raw", $path) or fail("cannot open: $!");
-
-	return { path => $path, fh => $fh, mode => $stat[2], size => $stat[7] };
-}
-
-# To be called right after stat()
-sub writable
-{
-	my ($mode) = @_;
-
-	return $mode & 0222 && -w _;
-}
-
-sub read_elf_header
-{
-	my ($f, @types) = @_;
-	my $ident = bytes($f, 0, $f->{size} < 16 ? $f->{size} : 16, 'header');
-
-	fail('not an ELF file') unless substr($ident, 0, 4) eq "\x7fELF";
-	fail('truncated ELF header') if length($ident) < 16;
-
-	my ($class, $data) = unpack('x4 C C', $ident);
-	my $c = $class == 1 ? \%class32 : $class == 2 ? \%class64 :
-		fail("unknown ELF class $class");
-	fail('not little-endian') unless $data == 1;
-
-	$f->{class} = $c;
-	my ($type, $machine, $shoff, $shentsize, $shnum, $shstrndx) =
-		unpack($c->{ehdr}, bytes($f, 0, $c->{ehdr_size}, 'ELF header'));
-
-	fail("wrong machine $machine for a $c->{bits}-bit x86 file")
-		unless $machine == $c->{machine};
-	fail("wrong ELF type $type, not ",
-	     $types[0] == ET_REL ? 'an object file' : 'a linked file')
-		unless grep { $_ == $type } @types;
-	fail('no section header table') unless $shoff;
-	fail("section headers of $shentsize bytes")
-		unless $shentsize == $c->{shdr_size};
-	return ($shoff, $shnum, $shstrndx);
-}
-
-# Fills in $f->{sections}, an array of section headers, $f->{names}, what
-# their names are offsets into, and $f->{symtab}, the index of the symbol
-# table. Everything checked here need not be checked by anyone else.
-sub read_sections
-{
-	my ($f, @types) = @_;
-	my ($shoff, $shnum, $shstrndx) = read_elf_header($f, @types);
-	my $c = $f->{class};
-
-	# What does not fit in the ELF header is in section header 0
-	my @first = unpack($c->{shdr}, bytes($f, $shoff, $c->{shdr_size},
-					     'section header table'));
-	$shnum = $first[SIZE] unless $shnum;
-	$shstrndx = $first[LINK] if $shstrndx == SHN_XINDEX;
-
-	fail('section header table lies beyond the end of the file')
-		if $shnum > $f->{size};
-	my $headers = bytes($f, $shoff, $shnum * $c->{shdr_size},
-			    'section header table');
-	my @sections = map { [ unpack($c->{shdr}, $_) ] }
-			   unpack("(a$c->{shdr_size})*", $headers);
-	$f->{sections} = \@sections;
-
-	fail("no section name table [$shstrndx]")
-		unless $shstrndx && $shstrndx < $shnum &&
-		       $sections[$shstrndx][TYPE] == SHT_STRTAB;
-	$f->{shstrndx} = $shstrndx;
-	$f->{names} = string_table($f, $shstrndx);
-	$f->{new_names} = '';
-	check_section($f, $_) for 0 .. $#sections;
-	return $f;
-}
-
-sub check_section
-{
-	my ($f, $i) = @_;
-	my $s = $f->{sections}[$i];
-	my $type = $s->[TYPE];
-
-	fail("section [$i] has a name beyond the section name table")
-		if $s->[NAME] >= length($f->{names});
-	return if $type == SHT_NULL || $type == SHT_NOBITS;
-	fail("section [$i] lies beyond the end of the file")
-		if $s->[OFFSET] > $f->{size} ||
-		   $s->[SIZE] > $f->{size} - $s->[OFFSET];
-
-	my $entsize;
-	if ($type == SHT_SYMTAB) {
-		fail("two symbol tables, [$f->{symtab}] and [$i]")
-			if $f->{symtab};
-		$f->{symtab} = $i;
-		$entsize = $f->{class}{sym_size};
-	} else {
-		$entsize = $f->{class}{rel_size}{$type} or return;
-		fail("section [$i] relocates section [$s->[INFO]], of ",
-		     scalar @{$f->{sections}})
-			if $s->[INFO] >= @{$f->{sections}};
-	}
-	fail("section [$i] has entries of $s->[ENTSIZE] bytes, not $entsize")
-		unless $s->[ENTSIZE] == $entsize;
-	fail("section [$i] ends inside an entry") if $s->[SIZE] % $entsize;
+	return bytes($f, $s->{offset}, $s->{size}, "section [$s->{index}]");
 }
 
 sub string_table
@@ -312,11 +185,10 @@ sub string_table
 	my ($f, $i) = @_;
 	my $s = $f->{sections}[$i];
 
-	fail("section [$i] is not a string table")
-		unless $s && $s->[TYPE] == SHT_STRTAB;
-	my $strings = section_bytes($f, $i);
+	fail("section [$i] is not a string table") unless $s && $s->{type} == SHT_STRTAB;
+	my $strings = section_bytes($f, $s);
 	fail("string table [$i] does not end in a NUL")
-		unless length($strings) && substr($strings, -1) eq "\0";
+		unless $strings && substr($strings, -1) eq "\0";
 	return $strings;
 }
 
@@ -330,78 +202,128 @@ sub name_offsets
 	for my $name (@names) {
 		my $at = -1;
 
-		$offset{$at} = $name
-			while ($at = index($strings, "$name\0", $at + 1)) >= 0;
+		$offset{$at} = 1 while ($at = index($strings, "$name\0", $at + 1)) >= 0;
 	}
 	return \%offset;
 }
 
-# The symbol table by columns. The section index of a symbol is undef where it
-# is in no section at all (SHN_ABS, SHN_COMMON).
-sub read_symbols
+sub read_header
 {
-	my ($f) = @_;
-	my $c = $f->{class};
-	my $s = $f->{sections}[$f->{symtab}];
-	my $bytes = section_bytes($f, $f->{symtab});
-	my @shndx = unpack($c->{st_shndx}, $bytes);
-	my $extended;
+	my ($f, @types) = @_;
 
-	for my $i (grep { $shndx[$_] >= SHN_LORESERVE } 0 .. $#shndx) {
-		if ($shndx[$i] != SHN_XINDEX) {
-			$shndx[$i] = undef;
-			next;
-		}
-		$extended ||= extended_indices($f, scalar @shndx);
-		$shndx[$i] = $extended->[$i];
-	}
+	fail('not an ELF file') unless $f->{size} >= 16;
+	my ($magic, $class, $data) = unpack('a4 C2', bytes($f, 0, 16));
+	fail('not an ELF file') unless $magic eq "\x7fELF";
+	my $c = $class{$class} or fail("unknown ELF class $class");
+	fail('not little-endian') unless $data == 1;
 
-	my $nr = @{$f->{sections}};
-	fail('a symbol is in a section out of range')
-		if grep { defined && $_ >= $nr } @shndx;
-
-	my @name = unpack($c->{st_name}, $bytes);
-	my $limit = length($f->{strings});
-	fail('a symbol has a name beyond the string table')
-		if grep { $_ >= $limit } @name;
-
-	fail("symbol table [$f->{symtab}] has $s->[INFO] local symbols, of ",
-	     scalar @shndx)
-		if $s->[INFO] > @shndx || !$s->[INFO];
-
-	return {
-		bytes	=> $bytes,
-		nr	=> scalar @shndx,
-		locals	=> $s->[INFO],
-		name	=> \@name,
-		shndx	=> \@shndx,
-		info	=> [ unpack($c->{st_info}, $bytes) ],
-		value	=> [ unpack($c->{st_value}, $bytes) ],
-	};
+	my %ehdr;
+	@ehdr{@EHDR} = unpack($c->{ehdr}, bytes($f, 0, $c->{ehdr_size}, 'ELF header'));
+	fail("wrong machine $ehdr{machine} for a $c->{bits}-bit x86 file")
+		unless $ehdr{machine} == $c->{machine};
+	fail("wrong ELF type $ehdr{type}, not ",
+	     $types[0] == ET_REL ? 'an object file' : 'a linked file')
+		unless grep { $_ == $ehdr{type} } @types;
+	fail('no section header table') unless $ehdr{shoff};
+	fail("section headers of $ehdr{shentsize} bytes")
+		unless $ehdr{shentsize} == $c->{shdr_size};
+	@$f{qw(class ehdr)} = ($c, \%ehdr);
 }
 
-sub extended_section
-{
-	my ($f) = @_;
-	my $sections = $f->{sections};
-
-	for my $i (1 .. $#$sections) {
-		return $i if $sections->[$i][TYPE] == SHT_SYMTAB_SHNDX &&
-			     $sections->[$i][LINK] == $f->{symtab};
-	}
-	return undef;
-}
-
-sub extended_indices
+# Returns the first $nr section headers. Each is a hash of its fields, and has
+# its own {index}.
+sub section_headers
 {
 	my ($f, $nr) = @_;
-	my $i = extended_section($f);
+	my ($template, $size) = @{$f->{class}}{qw(shdr shdr_size)};
+	my $bytes = bytes($f, $f->{ehdr}{shoff}, $nr * $size, 'section header table');
+	my $index = 0;
 
-	fail('no table of extended section indices') unless $i;
-	my @index = unpack('V*', section_bytes($f, $i));
-	fail("section [$i] has ", scalar @index, " indices for $nr symbols")
-		unless @index == $nr;
-	return \@index;
+	return map {
+		my %s = (index => $index++);
+		@s{@SHDR} = unpack($template, $_);
+		\%s;
+	} unpack("(a$size)*", $bytes);
+}
+
+# Fills in $f->{sections}, an array of section headers, $f->{names}, what
+# their names are offsets into, and, where the file has them, $f->{symtab}, the
+# symbol table, $f->{strings}, what its names are offsets into, and $f->{xindex},
+# its extended section indices. Everything checked here need not be checked by
+# anyone else.
+sub read_sections
+{
+	my ($f, @types) = @_;
+
+	read_header($f, @types);
+	# What does not fit in the ELF header is in section header 0
+	my ($first) = section_headers($f, 1);
+	my ($nr, $shstrndx) = @{$f->{ehdr}}{qw(shnum shstrndx)};
+	$f->{sections} = [ section_headers($f, $nr || $first->{size}) ];
+	$f->{shstrndx} = $shstrndx == SHN_XINDEX ? $first->{link} : $shstrndx;
+	$f->{names} = string_table($f, $f->{shstrndx});
+	check_range('the name of a section', length($f->{names}),
+		    [ map { $_->{name} } @{$f->{sections}} ]);
+	check_section($f, $_) for @{$f->{sections}};
+	$f->{strings} = string_table($f, $f->{symtab}{link}) if $f->{symtab};
+}
+
+sub check_section
+{
+	my ($f, $s) = @_;
+	my ($i, $type) = @$s{qw(index type)};
+
+	return if $type == SHT_NULL || $type == SHT_NOBITS;
+	fail("section [$i] lies beyond the end of the file")
+		if $s->{offset} + $s->{size} > $f->{size};
+	$s->{in_file} = 1;
+	$s->{is_code} = ($s->{flags} & SHF_CODE) == SHF_CODE;
+
+	my $size = $f->{class}{entry_size}{$type} or return;
+	fail("section [$i] has entries of $s->{entsize} bytes, not $size")
+		unless $s->{entsize} == $size;
+	fail("section [$i] ends inside an entry") if $s->{size} % $size;
+
+	if ($type == SHT_RELA || $type == SHT_REL) {
+		$s->{is_relocs} = 1;
+		check_range("the target of section [$i]", scalar @{$f->{sections}}, [ $s->{info} ]);
+	} elsif ($type != SHT_GROUP) {
+		my $table = $type == SHT_SYMTAB ? 'symtab' : 'xindex';
+
+		fail("two sections of a kind, [$f->{$table}{index}] and [$i]") if $f->{$table};
+		$f->{$table} = $s;
+	}
+}
+
+# Returns the symbol table as a hash: name of each of the fields => its values,
+# one a symbol. The section index of a symbol is -1 where it is in no section at all
+# (SHN_ABS, SHN_COMMON).
+sub read_symbols
+{
+	my ($f, @fields) = @_;
+	my ($s, $layout) = ($f->{symtab}, $f->{class}{symbol});
+	my $bytes = section_bytes($f, $s);
+	my %symbols = map {
+		$_ => [ unpack("(\@$layout->{$_}[0] $layout->{$_}[1] \@$s->{entsize})*", $bytes) ]
+	} @fields;
+	my $shndx = $symbols{shndx};
+	my $nr = $f->{nr_symbols} = @$shndx;
+
+	fail("symbol table [$s->{index}] has $s->{info} local symbols, of $nr")
+		if $s->{info} > $nr || !$s->{info};
+	my @extended = $f->{xindex} ? unpack('V*', section_bytes($f, $f->{xindex})) : ();
+	fail("section [$f->{xindex}{index}] has ", scalar @extended, " indices for $nr symbols")
+		if $f->{xindex} && @extended != $nr;
+
+	for my $i (grep { $shndx->[$_] >= SHN_LORESERVE } 0 .. $#$shndx) {
+		my $extends = $shndx->[$i] == SHN_XINDEX;
+
+		fail('no table of extended section indices') if $extends && !@extended;
+		$shndx->[$i] = $extends ? $extended[$i] : -1;
+	}
+	check_range("the section of a symbol", scalar @{$f->{sections}}, $shndx);
+	check_range("the name of a symbol", length($f->{strings}), $symbols{name});
+	return \%symbols;
 }
 
 # ------------------------------------------------------------------------
@@ -416,99 +338,77 @@ sub do_object
 	$f->{buf} = bytes($f, 0, $f->{size}, 'file');
 	read_sections($f, ET_REL);
 	return unless $f->{symtab};
-	$f->{strings} = string_table($f, $f->{sections}[$f->{symtab}][LINK]);
 
 	# Most of what is not traced ends here
 	my $names = name_offsets($f->{strings}, '__fentry__', 'mcount', '_mcount');
 	return unless %$names;
-	return if has_table($f);
+	my $tables = name_offsets($f->{names}, '__mcount_loc');
+	return if %$tables && grep { exists $tables->{$_->{name}} } @{$f->{sections}};
 
-	my $symbols = read_symbols($f);
-	my $sites = find_sites($f, $symbols, $names);
-	return unless %$sites;
-
-	stat($path);
-	fail('read-only') unless writable($f->{mode});
-	my $base = find_bases($f, $symbols, $sites);
-	add_tables($f, $sites, $base);
+	my $symbols = read_symbols($f, qw(name info shndx value));
+	my @traced = find_sites($f, $symbols, $names) or return;
+	fail('read-only') unless $f->{writable};
+	find_bases($f, $symbols, @traced);
+	add_tables($f, @traced);
+	write_headers($f);
 	replace_file($f);
 }
 
-sub has_table
+# The r_info of all relocations in a section
+sub reloc_infos
 {
-	my ($f) = @_;
-	my $names = name_offsets($f->{names}, '__mcount_loc');
+	my ($f, $s) = @_;
+	my $c = $f->{class};
 
-	return %$names && grep { $names->{$_->[NAME]} } @{$f->{sections}};
+	fail("section [$s->{index}] does not use the symbol table")
+		unless $s->{link} == $f->{symtab}{index};
+	my @info = unpack("(\@$c->{word_size} $c->{word} \@$s->{entsize})*", section_bytes($f, $s));
+	check_range("the symbol of a relocation in section [$s->{index}]",
+		    $f->{nr_symbols} << $c->{symbol_shift}, \@info);
+	return \@info;
 }
 
-# Returns a hash: index of a section => sorted offsets of the sites in it
+# Returns the sections that have sites, with {sites}, the sorted offsets of these
 sub find_sites
 {
 	my ($f, $symbols, $names) = @_;
-	my $sections = $f->{sections};
-	my $shift = $f->{class}{sym_shift};
 	my ($name, $shndx) = @$symbols{qw(name shndx)};
-	my (@call, %sites);
+	my $shift = $f->{class}{symbol_shift};
 
-	for my $offset (keys %$names) {
-		for my $i (grep { $name->[$_] == $offset }
-			   $symbols->{locals} .. $symbols->{nr} - 1) {
-			next unless defined $shndx->[$i] && $shndx->[$i] == 0;
-			push @call, $i << $shift | R_PC32, $i << $shift | R_PLT32;
-		}
+	# Every r_info that a call can have
+	my @calls = map { $_ << $shift | R_PC32, $_ << $shift | R_PLT32 }
+		    grep { !$shndx->[$_] && exists $names->{$name->[$_]} }
+		    $f->{symtab}{info} .. $#$name;
+	return unless @calls;
+
+	for my $s (grep { $_->{is_relocs} && $_->{info} } @{$f->{sections}}) {
+		my $text = $f->{sections}[$s->{info}];
+
+		push @{$text->{sites}}, section_sites($f, $text, $s, @calls) if $text->{is_code};
 	}
-	return {} unless @call;
-
-	for my $i (1 .. $#$sections) {
-		my $s = $sections->[$i];
-		next unless $s->[TYPE] == SHT_RELA || $s->[TYPE] == SHT_REL;
-
-		my $text = $sections->[$s->[INFO]];
-		next unless ($text->[FLAGS] & SHF_CODE) == SHF_CODE;
-		next if $text->[TYPE] == SHT_NOBITS || $text->[TYPE] == SHT_NULL;
-
-		my @found = section_sites($f, $i, $symbols->{nr}, \@call)
-			or next;
-		push @{$sites{$s->[INFO]}}, @found;
-	}
-	@$_ = sort { $a <=> $b } @$_ for values %sites;
-	return \%sites;
+	my @traced = grep { $_->{sites} && @{$_->{sites}} } @{$f->{sections}};
+	$_->{sites} = [ sort { $a <=> $b } @{$_->{sites}} ] for @traced;
+	return @traced;
 }
 
-# The sites among the relocations in section [$i]. @$call holds every r_info
-# that a call can have.
+# The sites in section $text among its relocations in section $s
 sub section_sites
 {
-	my ($f, $i, $nr_symbols, $call) = @_;
-	my ($c, $s) = ($f->{class}, $f->{sections}[$i]);
-	my $text = $f->{sections}[$s->[INFO]];
-
-	fail("section [$i] does not use the symbol table")
-		unless $s->[LINK] == $f->{symtab};
-
-	my $relocs = section_bytes($f, $i);
-	my @info = unpack($c->{r_info}{$s->[TYPE]}, $relocs);
-	my @offset = unpack($c->{r_offset}{$s->[TYPE]}, $relocs);
-
-	my $limit = $nr_symbols << $c->{sym_shift};
-	fail("a relocation in section [$i] has a symbol out of range")
-		if grep { $_ >= $limit } @info;
-	$limit = $text->[SIZE];
-	fail("a relocation in section [$i] is outside section [$s->[INFO]]")
-		if grep { $_ > $limit } @offset;
-
+	my ($f, $text, $s, @calls) = @_;
+	my $info = reloc_infos($f, $s);
 	my @sites;
-	for my $offset (map { my $want = $_;
-			      @offset[grep { $info[$_] == $want } 0 .. $#info]
-			} @$call) {
-		next unless $offset;
-		fail("a call in section [$s->[INFO]] runs out of it")
-			if $offset + 4 > $text->[SIZE];
-		# call rel32; a jmp, or an address that is taken, is no site
-		push @sites, $offset - 1
-			if substr($f->{buf}, $text->[OFFSET] + $offset - 1, 1)
-			   eq "\xe8";
+
+	for my $call (@calls) {
+		for my $n (grep { $info->[$_] == $call } 0 .. $#$info) {
+			my $at = $s->{offset} + $n * $s->{entsize};
+			my $offset = unpack("x$at $f->{class}{word}", $f->{buf}) or next;
+
+			fail("a call in section [$s->{info}] runs out of it")
+				if $offset + 4 > $text->{size};
+			# call rel32; a jmp, or an address that is taken, is no site
+			push @sites, $offset - 1
+				if substr($f->{buf}, $text->{offset} + $offset - 1, 1) eq "\xe8";
+		}
 	}
 	return @sites;
 }
@@ -517,54 +417,38 @@ sub section_sites
 # Objects: what the entries refer to
 # ------------------------------------------------------------------------
 
-# How well a symbol serves to refer to the section it is defined in, 0 being
-# best; undef if not at all. Never by a weak symbol: the linker may resolve it
-# to a function in another object, and the entry would point there. Nor by an
-# ifunc, which resolves to a PLT slot.
-sub rank
-{
-	my ($info) = @_;
-	my ($bind, $type) = ($info >> 4, $info & 15);
+# How well a symbol serves to refer to the section it is defined in, by its
+# st_info, the binding and the type; 1 is best. Never by a weak symbol: the
+# linker may resolve it to a function in another object, and the entry would
+# point there. Nor by an ifunc, which resolves to a PLT slot.
+my %rank = (
+	0x03	=> 1,		# local section
+	0x02	=> 2,		# local function
+	0x00	=> 3,		# local, no type
+	0x12	=> 4,		# global function
+	0x10	=> 5,		# global, no type
+);
 
-	return $type == STT_SECTION ? 0 :
-	       $type == STT_FUNC    ? 1 :
-	       $type == STT_NOTYPE  ? 2 : undef if $bind == STB_LOCAL;
-	return $type == STT_FUNC    ? 3 :
-	       $type == STT_NOTYPE  ? 4 : undef if $bind == STB_GLOBAL;
-	return undef;
-}
-
-# Returns a hash: index of a section => [ index of the symbol that its sites
-# are counted from, value of that symbol ]. The assembler leaves out section
-# symbols that nothing refers to, so there may be none to be found.
+# Gives each section its {base}: the symbol that its sites are counted from,
+# as [ index, value, rank ]. The assembler leaves out section symbols that
+# nothing refers to, so there may be none to be found.
 sub find_bases
 {
-	my ($f, $symbols, $sites) = @_;
+	my ($f, $symbols, @traced) = @_;
 	my ($info, $shndx, $value) = @$symbols{qw(info shndx value)};
-	my (%base, %best);
+	my %traced = map { $_->{index} => $_ } @traced;
 
-	for my $i (1 .. $symbols->{nr} - 1) {
-		# Locals come first and one of them will do
-		last if $i >= $symbols->{locals} && %base == %$sites;
+	for my $i (grep { exists $traced{$shndx->[$_]} } 1 .. $#$shndx) {
+		my $s = $traced{$shndx->[$i]};
+		my $rank = $rank{$info->[$i]} or next;
 
-		my $s = $shndx->[$i];
-		next unless defined $s && $sites->{$s};
-		my $rank = rank($info->[$i]);
-		next unless defined $rank;
-		next if defined $best{$s} && $best{$s} <= $rank;
-
-		fail("symbol $i lies outside section [$s]")
-			if $value->[$i] > $f->{sections}[$s][SIZE];
-		$best{$s} = $rank;
-		$base{$s} = [ $i, $value->[$i] ];
+		$s->{base} = [ $i, $value->[$i], $rank ]
+			if !$s->{base} || $rank < $s->{base}[2];
 	}
-
-	my @missing = sort { $a <=> $b } grep { !$base{$_} } keys %$sites;
-	add_section_symbols($f, $symbols, \%base, @missing) if @missing;
-	return \%base;
+	add_section_symbols($f, @traced) if grep { !$_->{base} } @traced;
 }
 
-# Give each of the sections @missing a section symbol. Local symbols have to
+# Give each section without a base a section symbol. Local symbols have to
 # come before the global ones, so the new ones take the place of the first
 # globals, which move to the end; with two new ones:
 #
@@ -574,94 +458,68 @@ sub find_bases
 # This changes the number of as few symbols as possible.
 sub add_section_symbols
 {
-	my ($f, $symbols, $base, @missing) = @_;
-	my $c = $f->{class};
-	my $s = $f->{sections}[$f->{symtab}];
-	my $first = $symbols->{locals};
-	my $globals = $symbols->{nr} - $first;
-	my $moved = @missing < $globals ? @missing : $globals;
-	my $distance = @missing < $globals ? $globals : @missing;
+	my ($f, @traced) = @_;
+	my ($symbol, $symtab, $nr) = ($f->{class}{symbol}, @$f{qw(symtab nr_symbols)});
+	my @missing = grep { !$_->{base} } @traced;
+	my $first = $symtab->{info};
+	my $end = $first + @missing < $nr ? $first + @missing : $nr;
+	my ($new, $extended) = ('', '');
 
-	# Cut in three: what stays, what moves, and what stays behind that
-	my $cut = sub {
-		my ($bytes, $size) = @_;
+	for my $i (map { $_->{index} } @missing) {
+		my $extends = $i >= SHN_LORESERVE;
 
-		return unpack('a' . $first * $size . ' a' . $moved * $size . ' a*',
-			      $bytes);
-	};
-
-	my $size = $c->{sym_size};
-	my ($head, $move, $tail) = $cut->($symbols->{bytes}, $size);
-	for my $i (0 .. $#missing) {
-		my $shndx = $missing[$i];
-
-		$shndx = SHN_XINDEX if $shndx >= SHN_LORESERVE;
-		$head .= $c->{section_symbol}->($shndx);
-		$base->{$missing[$i]} = [ $first + $i, 0, 'new' ];
+		$new .= pack("\@$symbol->{info}[0] C \@$symbol->{shndx}[0] v \@$symtab->{entsize}",
+			     STT_SECTION, $extends ? SHN_XINDEX : $i);
+		$extended .= pack('V', $extends ? $i : 0);
 	}
-	set_section($f, $f->{symtab}, $head . $tail . $move);
-	$s->[INFO] += @missing;
+	$f->{xindex} ||= add_section($f, '.symtab_shndx', "\0" x (4 * $nr),
+				     type => SHT_SYMTAB_SHNDX, link => $symtab->{index},
+				     addralign => 4, entsize => 4)
+		if $missing[-1]{index} >= SHN_LORESERVE;
 
-	my $x = extended_section($f);
-	if (!$x && $missing[-1] >= SHN_LORESERVE) {
-		$x = new_section($f, '.symtab_shndx', SHT_SYMTAB_SHNDX, 0,
-				 "\0" x (4 * $symbols->{nr}),
-				 $f->{symtab}, 0, 4, 4);
-	}
-	if ($x) {
-		fail("section [$x] does not match the symbol table")
-			unless $f->{sections}[$x][SIZE] == 4 * $symbols->{nr};
-		($head, $move, $tail) = $cut->(section_bytes($f, $x), 4);
-		$head .= pack('V', $_ >= SHN_LORESERVE ? $_ : 0) for @missing;
-		set_section($f, $x, $head . $tail . $move);
-	}
+	for ([ $symtab, $new ], $f->{xindex} ? [ $f->{xindex}, $extended ] : ()) {
+		my ($s, $entries) = @$_;
+		my $bytes = section_bytes($f, $s);
+		my $moved = substr($bytes, $first * $s->{entsize}, length($entries), $entries);
 
-	renumber_symbols($f, $first, $moved, $distance, $symbols->{nr});
-	for (values %$base) {
-		$_->[0] += $distance
-			if !$_->[2] && $_->[0] >= $first &&
-			   $_->[0] < $first + $moved;
+		set_section($f, $s, $bytes . $moved);
 	}
+	$symtab->{info} += @missing;
+
+	my $distance = $nr + @missing - $end;
+	renumber_symbols($f, $first, $end, $distance);
+	for my $base (map { $_->{base} || () } @traced) {
+		$base->[0] += $distance if $base->[0] >= $first && $base->[0] < $end;
+	}
+	$missing[$_]{base} = [ $first + $_, 0 ] for 0 .. $#missing;
 }
 
-# Whatever refers to one of the $nr symbols from $first on by number shall
-# refer to the one $distance further on.
+# Whatever refers to one of the symbols [$first, $end) by number shall refer to
+# the one $distance further on.
 sub renumber_symbols
 {
-	my ($f, $first, $nr, $distance, $limit) = @_;
-	my ($c, $sections) = ($f->{class}, $f->{sections});
-	my $shift = $c->{sym_shift};
-	my ($at, $packed) = @{$c->{at_info}};
+	my ($f, $first, $end, $distance) = @_;
+	my $c = $f->{class};
+	my ($min, $max, $add) = map { $_ << $c->{symbol_shift} } $first, $end, $distance;
 
-	for my $i (1 .. $#$sections) {
-		my $s = $sections->[$i];
-		my $type = $s->[TYPE];
-		next unless $s->[LINK] == $f->{symtab};
+	for my $s (grep { $_->{link} == $f->{symtab}{index} } @{$f->{sections}}) {
+		if ($s->{type} == SHT_GROUP) {
+			check_range("the signature of group [$s->{index}]",
+				    $f->{nr_symbols}, [ $s->{info} ]);
+			$s->{info} += $distance if $s->{info} >= $first && $s->{info} < $end;
+		} elsif ($s->{type} == SHT_LLVM_ADDRSIG) {
+			# The list of address-significant symbols is but a hint, in a
+			# form of its own; without the link, linkers ignore it.
+			$s->{link} = 0;
+		} elsif ($s->{is_relocs}) {
+			my $info = reloc_infos($f, $s);
+			my $at = $s->{offset} + $c->{word_size};
 
-		if ($type == SHT_GROUP) {
-			fail("the signature of group [$i] is out of range")
-				if $s->[INFO] >= $limit;
-			$s->[INFO] += $distance
-				if $s->[INFO] >= $first &&
-				   $s->[INFO] < $first + $nr;
-			next;
-		}
-		# The list of address-significant symbols is but a hint, in a
-		# form of its own; without the link, linkers ignore it.
-		$s->[LINK] = 0 if $type == SHT_LLVM_ADDRSIG;
-		next unless $type == SHT_RELA || $type == SHT_REL;
-
-		my @info = unpack($c->{r_info}{$type}, section_bytes($f, $i));
-		for my $n (0 .. $#info) {
-			my $symbol = $info[$n] >> $shift;
-
-			next if $symbol < $first;
-			fail("a relocation in section [$i] has a symbol out of range")
-				if $symbol >= $limit;
-			next if $symbol >= $first + $nr;
-			my $new = pack($packed, $info[$n] + ($distance << $shift));
-			substr($f->{buf}, $s->[OFFSET] + $n * $s->[ENTSIZE] + $at,
-			       length($new), $new);
+			for my $n (grep { $info->[$_] >= $min && $info->[$_] < $max }
+				   0 .. $#$info) {
+				substr($f->{buf}, $at + $n * $s->{entsize}, $c->{word_size},
+				       pack($c->{word}, $info->[$n] + $add));
+			}
 		}
 	}
 }
@@ -684,28 +542,25 @@ sub append
 
 sub set_section
 {
-	my ($f, $i, $bytes) = @_;
-	my $s = $f->{sections}[$i];
+	my ($f, $s, $bytes) = @_;
 
-	$s->[OFFSET] = append($f, $bytes);
-	$s->[SIZE] = length($bytes);
+	@$s{qw(offset size)} = (append($f, $bytes), length($bytes));
 }
 
-# Returns the index of the new section. Its name may be the tail of one that
-# was added before.
-sub new_section
+# Its name may be the tail of another.
+sub add_section
 {
-	my ($f, $name, $type, $flags, $bytes, $link, $info, $align, $entsize) = @_;
-	my $at = index($f->{new_names}, "$name\0");
+	my ($f, $name, $bytes, %header) = @_;
+	my $s = { (map { $_ => 0 } @SHDR), index => scalar @{$f->{sections}}, %header };
 
-	if ($at < 0) {
-		$at = length($f->{new_names});
-		$f->{new_names} .= "$name\0";
+	$s->{name} = index($f->{names}, "$name\0");
+	if ($s->{name} < 0) {
+		$s->{name} = length($f->{names});
+		$f->{names} .= "$name\0";
 	}
-	push @{$f->{sections}}, [ length($f->{names}) + $at, $type, $flags, 0,
-				  append($f, $bytes), length($bytes),
-				  $link, $info, $align, $entsize ];
-	return $#{$f->{sections}};
+	set_section($f, $s, $bytes);
+	push @{$f->{sections}}, $s;
+	return $s;
 }
 
 # A section group is kept or thrown away as a whole, and nothing outside may
@@ -714,93 +569,67 @@ sub new_section
 # all the rest.
 sub add_tables
 {
-	my ($f, $sites, $base) = @_;
-	my $group_of = groups($f, $sites);
+	my ($f, @traced) = @_;
+	my $sections = $f->{sections};
 	my %members;
 
-	for my $i (sort { $a <=> $b } keys %$sites) {
-		push @{$members{$group_of->{$i} || 0}}, $i;
+	for my $group (grep { $_->{type} == SHT_GROUP } @$sections) {
+		my ($flags, @members) = unpack('V*', section_bytes($f, $group));
+
+		check_range("a member of group [$group->{index}]", scalar @$sections, \@members);
+		$sections->[$_]{group} = $group->{index} for @members;
 	}
+	push @{$members{$_->{group} || 0}}, $_ for @traced;
 	for my $group (sort { $a <=> $b } keys %members) {
-		add_table($f, $sites, $base, $group, @{$members{$group}});
+		add_table($f, $group && $sections->[$group], @{$members{$group}});
 	}
-
-	set_section($f, $f->{shstrndx}, $f->{names} . $f->{new_names});
-	write_headers($f);
-}
-
-# Returns a hash: index of a section with sites => index of its group
-sub groups
-{
-	my ($f, $sites) = @_;
-	my $sections = $f->{sections};
-	my %group_of;
-
-	my @grouped = grep { $sections->[$_][FLAGS] & SHF_GROUP } keys %$sites;
-	return {} unless @grouped;
-
-	for my $i (1 .. $#$sections) {
-		next unless $sections->[$i][TYPE] == SHT_GROUP;
-		my ($flags, @members) = unpack('V*', section_bytes($f, $i));
-		fail("group [$i] has a member out of range")
-			if grep { $_ >= @$sections } @members;
-		$group_of{$_} = $i for @members;
-	}
-	for (@grouped) {
-		fail("section [$_] is in no group") unless $group_of{$_};
-	}
-	return \%group_of;
+	set_section($f, $sections->[$f->{shstrndx}], $f->{names});
 }
 
 sub add_table
 {
-	my ($f, $sites, $base, $group, @members) = @_;
+	my ($f, $group, @members) = @_;
 	my $c = $f->{class};
 	my $flags = $group ? SHF_GROUP : 0;
+	my $rela = $c->{rel_type} == SHT_RELA;
 	my ($table, $relocs) = ('', '');
 
-	for my $i (@members) {
-		my ($symbol, $value) = @{$base->{$i}};
+	for my $text (@members) {
+		my ($symbol, $value) = @{$text->{base}};
+		my $info = $symbol << $c->{symbol_shift} | R_PC32;
 
-		for my $site (@{$sites->{$i}}) {
-			my $addend = $site - $value;
-
-			$relocs .= $c->{relocation}->(length($table), $symbol,
-						      $addend);
+		for my $site (@{$text->{sites}}) {
 			# REL keeps the addend in the field it relocates
-			$addend = 0 if $c->{new_type} == SHT_RELA;
-			$table .= pack('l< V', $addend, 0);
+			$relocs .= pack("$c->{word}2", length($table), $info);
+			$relocs .= pack('q<', $site - $value) if $rela;
+			$table .= pack('l< V', $rela ? 0 : $site - $value, 0);
 		}
 	}
 
 	# The longer name first, for the other one to share
-	my $r = new_section($f, $c->{new_name}, $c->{new_type},
-			    SHF_INFO_LINK | $flags, $relocs, $f->{symtab},
-			    @{$f->{sections}} + 1, $c->{bits} / 8,
-			    $c->{rel_size}{$c->{new_type}});
-	my $t = new_section($f, '__mcount_loc', SHT_PROGBITS,
-			    SHF_ALLOC | SHF_WRITE | $flags, $table,
-			    0, 0, ENTRY_SIZE, 0);
+	my $r = add_section($f, $c->{rel_name}, $relocs, type => $c->{rel_type},
+			    flags => SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
+			    info => @{$f->{sections}} + 1, addralign => $c->{word_size},
+			    entsize => $c->{entry_size}{$c->{rel_type}});
+	my $t = add_section($f, '__mcount_loc', $table, type => SHT_PROGBITS,
+			    flags => SHF_ALLOC | SHF_WRITE | $flags, addralign => ENTRY_SIZE);
 	return unless $group;
-	set_section($f, $group, section_bytes($f, $group) . pack('V2', $r, $t));
+	set_section($f, $group, section_bytes($f, $group) . pack('V2', $r->{index}, $t->{index}));
 }
 
 # The new section header table, and what the ELF header says of it
 sub write_headers
 {
 	my ($f) = @_;
-	my ($c, $sections) = ($f->{class}, $f->{sections});
-	my ($nr, $e_shnum) = (scalar @$sections) x 2;
-	my ($at, $packed) = @{$c->{at_shoff}};
+	my ($c, $ehdr, $sections) = @$f{qw(class ehdr sections)};
 
-	if ($nr >= SHN_LORESERVE) {
-		$sections->[0][SIZE] = $nr;
-		$e_shnum = 0;
+	$ehdr->{shnum} = @$sections;
+	if (@$sections >= SHN_LORESERVE) {
+		$sections->[0]{size} = @$sections;
+		$ehdr->{shnum} = 0;
 	}
-	my $shoff = append($f, join('', map { pack($c->{shdr}, @$_) } @$sections));
-	$shoff = pack($packed, $shoff);
-	substr($f->{buf}, $at, length($shoff), $shoff);
-	substr($f->{buf}, $c->{at_shnum}, 2, pack('v', $e_shnum));
+	$ehdr->{shoff} = append($f, join('', map { pack($c->{shdr}, @$_{@SHDR}) } @$sections));
+	substr($f->{buf}, 0, $c->{ehdr_size}, pack($c->{ehdr}, @$ehdr{@EHDR}));
 }
 
 # Follows the symbolic links in $path. stat() has followed them before, so they
@@ -835,26 +664,23 @@ sub replace_file
 	local $SIG{XFSZ} = 'IGNORE';
 
 	unlink $temporary;
-	return if write_file($temporary, $f->{buf}) &&
-		  chmod($f->{mode} & 07777, $temporary) &&
-		  rename($temporary, $path);
+	open(my $fh, '>:raw', $temporary) or fail("cannot write $temporary: $!");
+	return if write_bytes($fh, $f->{buf}) && close($fh) &&
+		  chmod($f->{mode} & 07777, $temporary) && rename($temporary, $path);
 	my $why = $!;
 	unlink $temporary;
 	fail("cannot write $temporary: $why");
 }
 
-sub write_file
+sub write_bytes
 {
-	my ($path, $bytes) = @_;
+	my ($fh, $bytes) = @_;
 	my $done = 0;
 
-	open(my $fh, '>:raw', $path) or return 0;
 	while ($done < length($bytes)) {
-		my $n = syswrite($fh, $bytes, length($bytes) - $done, $done);
-		return 0 unless $n;
-		$done += $n;
+		$done += syswrite($fh, $bytes, length($bytes) - $done, $done) || return 0;
 	}
-	return close($fh);
+	return 1;
 }
 
 # ------------------------------------------------------------------------
@@ -864,11 +690,11 @@ sub write_file
 sub open_linked
 {
 	my ($path, $open_mode) = @_;
-	my $f = read_sections(open_file($path, $open_mode), ET_EXEC, ET_DYN);
+	my $f = open_file($path, $open_mode);
 
+	read_sections($f, ET_EXEC, ET_DYN);
 	fail('no symbol table') unless $f->{symtab};
-	$f->{strings} = string_table($f, $f->{sections}[$f->{symtab}][LINK]);
-	$f->{symbols} = read_symbols($f);
+	$f->{symbols} = read_symbols($f, qw(name info shndx value size));
 	find_table($f);
 	return $f;
 }
@@ -876,16 +702,13 @@ sub open_linked
 sub symbol_value
 {
 	my ($f, $name) = @_;
-	my $symbols = $f->{symbols};
 	my $names = name_offsets($f->{strings}, $name);
-	my ($st_name, $shndx) = @$symbols{qw(name shndx)};
-	my @found = grep { $names->{$st_name->[$_]} &&
-			   !(defined $shndx->[$_] && $shndx->[$_] == 0) }
-			 1 .. $symbols->{nr} - 1;
+	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(name shndx value)};
+	my @found = grep { $shndx->[$_] && exists $names->{$st_name->[$_]} } 1 .. $#$st_name;
 
 	fail("no symbol $name") unless @found;
 	fail("symbol $name is defined more than once") if @found > 1;
-	return $symbols->{value}[$found[0]];
+	return $value->[$found[0]];
 }
 
 # Fills in $f->{table}: the table's address and offset, and its bytes
@@ -897,25 +720,15 @@ sub find_table
 
 	fail('__stop_mcount_loc is below __start_mcount_loc') if $stop < $start;
 	my $size = $stop - $start;
-	fail("table of $size bytes, not a multiple of ", ENTRY_SIZE)
-		if $size % ENTRY_SIZE;
+	fail("table of $size bytes, not a multiple of ", ENTRY_SIZE) if $size % ENTRY_SIZE;
 
-	$f->{table} = { address => $start, bytes => '', offset => 0 };
+	$f->{table} = { address => $start, bytes => '' };
 	return unless $size;
-
-	for my $s (@{$f->{sections}}) {
-		next if $s->[TYPE] == SHT_NOBITS || $s->[TYPE] == SHT_NULL;
-		next unless $s->[FLAGS] & SHF_ALLOC;
-		next if $start < $s->[ADDR] ||
-			$start - $s->[ADDR] > $s->[SIZE] ||
-			$size > $s->[SIZE] - ($start - $s->[ADDR]);
-
-		$f->{table}{offset} = $s->[OFFSET] + ($start - $s->[ADDR]);
-		$f->{table}{bytes} = bytes($f, $f->{table}{offset}, $size,
-					   'table');
-		return;
-	}
-	fail('table is in no section of the file');
+	my ($s) = grep { $_->{flags} & SHF_ALLOC && $_->{in_file} && $start >= $_->{addr} &&
+			 $stop - $_->{addr} <= $_->{size} } @{$f->{sections}}
+		or fail('table is in no section of the file');
+	$f->{table}{offset} = $s->{offset} + ($start - $s->{addr});
+	$f->{table}{bytes} = bytes($f, $f->{table}{offset}, $size, 'table');
 }
 
 # The addresses of all sites in the table, in its order. All-zero entries are
@@ -924,18 +737,16 @@ sub table_sites
 {
 	my ($f) = @_;
 	my @word = unpack('(l< V)*', $f->{table}{bytes});
+	my $entry = $f->{table}{address};
 	my @site;
 
-	for (my $i = 0; $i < @word; $i += 2) {
-		my $entry = $f->{table}{address} + $i / 2 * ENTRY_SIZE;
-
-		fail(sprintf('entry at 0x%x has state 0x%x, not 0',
-			     $entry, $word[$i + 1])) if $word[$i + 1];
-		next unless $word[$i];
-		my $site = $entry + $word[$i];
+	while (my ($distance, $state) = splice(@word, 0, 2)) {
+		fail(sprintf('entry at 0x%x has state 0x%x, not 0', $entry, $state)) if $state;
+		my $site = $entry + $distance;
 		# 32-bit pointers wrap; in 64 bits there is always room
 		$site &= 0xffffffff if $f->{class}{bits} == 32;
-		push @site, $site;
+		push @site, $site if $distance;
+		$entry += ENTRY_SIZE;
 	}
 	return @site;
 }
@@ -944,21 +755,17 @@ sub table_sites
 sub functions
 {
 	my ($f) = @_;
-	my ($info, $shndx, $value) = @{$f->{symbols}}{qw(info shndx value)};
-	my @size = unpack($f->{class}{st_size}, $f->{symbols}{bytes});
-	my @code_end = map { ($_->[FLAGS] & SHF_CODE) == SHF_CODE ?
-			     $_->[ADDR] + $_->[SIZE] : 0 } @{$f->{sections}};
+	my ($info, $shndx, $value, $size) = @{$f->{symbols}}{qw(info shndx value size)};
+	my @code_end = map { $_->{is_code} ? $_->{addr} + $_->{size} : 0 } @{$f->{sections}};
 	my @functions;
 
-	for my $i (1 .. $#size) {
-		next unless $size[$i] && defined $shndx->[$i];
+	for my $i (grep { $size->[$_] && $shndx->[$_] > 0 } 1 .. $#$size) {
 		my $type = $info->[$i] & 15;
 		next unless $type == STT_FUNC || $type == STT_NOTYPE;
 		my $limit = $code_end[$shndx->[$i]] or next;
 
-		my $end = $value->[$i] + $size[$i];
-		$end = $limit if $end > $limit;
-		push @functions, [ $value->[$i], $end ];
+		my $end = $value->[$i] + $size->[$i];
+		push @functions, [ $value->[$i], $end < $limit ? $end : $limit ];
 	}
 	return sort { $a->[0] <=> $b->[0] } @functions;
 }
@@ -969,18 +776,15 @@ sub functions
 # under the name of whatever symbol comes before.
 sub live_sites
 {
-	my ($sites, $functions) = @_;
-	my ($next, $end, $last) = (0, 0, -1);
+	my ($sites, @functions) = @_;
+	my ($next, $end, $last) = (0, 0, 0);
 	my @live;
 
 	for my $site (sort { $a <=> $b } @$sites) {
-		for (; $next < @$functions; $next++) {
-			last if $functions->[$next][0] > $site;
-			$end = $functions->[$next][1]
-				if $functions->[$next][1] > $end;
+		for (; $next < @functions && $functions[$next][0] <= $site; $next++) {
+			$end = $functions[$next][1] if $functions[$next][1] > $end;
 		}
-		next if $site <= 0 || $site >= $end || $site == $last;
-		push @live, $last = $site;
+		push @live, $last = $site if $site > $last && $site < $end;
 	}
 	return @live;
 }
@@ -994,33 +798,28 @@ sub do_sort
 	my $f = open_linked($path, '+<');
 	my $table = $f->{table};
 	my @sites = table_sites($f);
-	my @live = live_sites(\@sites, [ functions($f) ]);
+	my @live = live_sites(\@sites, functions($f));
 	my $entry = $table->{address};
 	my $new = '';
 
 	for my $site (@live) {
 		my $distance = $site - $entry;
 
-		if ($f->{class}{bits} == 32) {
-			$distance = unpack('l', pack('L', $distance & 0xffffffff));
-		}
 		fail(sprintf('site 0x%x is out of reach of the table', $site))
-			if abs($distance) >= 2 ** 31;
+			if abs($distance) >= 2 ** 31 && $f->{class}{bits} == 64;
 		$new .= pack('l< V', $distance, 0);
 		$entry += ENTRY_SIZE;
 	}
 	$new .= "\0" x (length($table->{bytes}) - length($new));
 
 	if ($new ne $table->{bytes}) {
-		sysseek($f->{fh}, $table->{offset}, 0) or fail("cannot seek: $!");
-		my $n = syswrite($f->{fh}, $new);
-		fail('cannot write: ', $!) unless defined $n;
-		fail('table written in part only') if $n != length($new);
+		sysseek($f->{fh}, $table->{offset}, 0) && write_bytes($f->{fh}, $new)
+			or fail("cannot write: $!");
 	}
 	close($f->{fh}) or fail("cannot write: $!");
 
-	printf("mcount_loc: %s: %d sites kept, %d dropped\n", $path,
-	       scalar @live, @sites - @live) if $verbose;
+	printf("mcount_loc: %s: %d sites kept, %d dropped\n", $path, scalar @live, @sites - @live)
+		if $verbose;
 }
 
 sub do_dump
@@ -1043,24 +842,14 @@ sub usage
 	exit 2;
 }
 
-my ($work, %option) = (\&do_object);
-while (@ARGV && $ARGV[0] =~ /^-/) {
-	my $option = shift @ARGV;
-
-	last if $option eq '--';
-	usage() unless $option =~ /^--(sort|dump|verbose)$/;
-	$option{$1} = 1;
-}
-usage() unless @ARGV;
-if ($option{sort} || $option{dump}) {
-	usage() if @ARGV > 1 || ($option{sort} && $option{dump});
-	$work = $option{sort} ? \&do_sort : \&do_dump;
-}
-usage() if $option{verbose} && !$option{sort};
+my $option = @ARGV && $ARGV[0] =~ /^-/ ? shift(@ARGV) : '';
+my $work = { '' => \&do_object, '--sort' => \&do_sort, '--dump' => \&do_dump }->{$option};
+my $verbose = $option eq '--sort' && @ARGV && $ARGV[0] eq '--verbose' && shift(@ARGV);
+usage() if !$work || !@ARGV || $ARGV[0] =~ /^-/ || ($option && @ARGV > 1);
 
 my $status = 0;
 for my $path (@ARGV) {
-	next if eval { $work->($path, $option{verbose}); 1 };
+	next if eval { $work->($path, $verbose); 1 };
 	print STDERR "mcount_loc: $path: $@";
 	$status = 1;
 }

@@ -678,7 +678,7 @@ sub test_bad_input
 
 	bad('missing', 'missing.o', 'No such file');
 	mkdir('dir.o');
-	bad('directory', 'dir.o', 'is a directory');
+	bad('directory', 'dir.o', 'not a regular file');
 	tool('mkfifo fifo.o');
 	bad('fifo', 'fifo.o', 'not a regular file');
 	spew('bad.o', '');
@@ -704,13 +704,13 @@ sub test_bad_input
 	$patch->($object, 60, 'v', 60000);
 	bad('e_shnum', 'bad.o', 'section header table');
 	$patch->($object, 60, 'v', 0);
-	bad('no sections at all', 'bad.o', 'no section name table');
+	bad('no sections at all', 'bad.o', 'section \[\d+\] is not a string table');
 	$patch->($object, 62, 'v', 60000);
-	bad('e_shstrndx', 'bad.o', 'no section name table');
+	bad('e_shstrndx', 'bad.o', 'section \[\d+\] is not a string table');
 	$patch->($object, 62, 'v', 0xffff);
-	bad('extended e_shstrndx', 'bad.o', 'no section name table');
+	bad('extended e_shstrndx', 'bad.o', 'section \[\d+\] is not a string table');
 	$patch->($object, $field->('.text', 0), 'V', 1 << 30);
-	bad('sh_name', 'bad.o', 'section \[\d+\] has a name beyond');
+	bad('sh_name', 'bad.o', 'the name of a section is out of range');
 	$patch->($object, $field->('.text', 24), 'Q<', 1 << 40);
 	bad('sh_offset', 'bad.o', 'section \[\d+\] lies beyond');
 	$patch->($object, $field->('.text', 32), 'Q<', ~0);
@@ -720,7 +720,7 @@ sub test_bad_input
 	$patch->($object, $field->('.rela.text', 32), 'Q<', 25);
 	bad('half an entry', 'bad.o', 'section \[\d+\] ends inside an entry');
 	$patch->($object, $field->('.rela.text', 44), 'V', 1 << 20);
-	bad('relocated section', 'bad.o', 'section \[\d+\] relocates section');
+	bad('relocated section', 'bad.o', 'the target of section \[\d+\] is out of range');
 	$patch->($object, $field->('.rela.text', 40), 'V', 1);
 	bad('relocations without symbols', 'bad.o', 'section .* symbol table');
 	$patch->($object, $field->('.symtab', 40), 'V', 1);
@@ -732,15 +732,16 @@ sub test_bad_input
 	$patch->($object, $field->('.strtab', 32), 'Q<', 0);
 	bad('no strings', 'bad.o', 'string table \[\d+\]');
 	$patch->($object, $symtab->{offset} + 24, 'V', 1 << 30);
-	bad('st_name', 'bad.o', 'a symbol has a name beyond');
+	bad('st_name', 'bad.o', 'the name of a symbol is out of range');
 	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xff);
-	bad('st_shndx', 'bad.o', 'a symbol is in a section out of range');
+	bad('st_shndx', 'bad.o', 'the section of a symbol is out of range');
 	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xffff);
 	bad('no extended indices', 'bad.o', 'no table of extended section');
 	$patch->($object, $rela->{offset} + 12, 'V', 1 << 20);
-	bad('symbol of a relocation', 'bad.o', 'a relocation in section \[\d+\]');
+	bad('symbol of a relocation', 'bad.o',
+	    'the symbol of a relocation in section \[\d+\] is out of range');
 	$patch->($object, $rela->{offset}, 'Q<', 1 << 40);
-	bad('r_offset', 'bad.o', 'a relocation in section \[\d+\] is outside');
+	bad('r_offset', 'bad.o', 'a call in section \[\d+\] runs out of it');
 	my ($text) = grep { $_ && $_->{name} eq '.text' } @sections;
 	$patch->($object, $rela->{offset}, 'Q< V V', $text->{size} - 2, 4, $fentry);
 	bad('call at the end', 'bad.o', 'a call in section \[\d+\]');
@@ -764,14 +765,15 @@ sub test_bad_input
 	my $groups = slurp(compile('groups.o', '-m64', $comdat));
 	my ($group) = sections_named('groups.o', '.group');
 	$patch->($groups, $group->{offset} + 4, 'V', 60);
-	bad('member of a group', 'bad.o', 'group \[\d+\] has a member out of range');
+	bad('member of a group', 'bad.o', 'a member of group \[\d+\] is out of range');
 
 	# Half way through, another relocation turns out to be wrong
 	@sections = sections('weak.o');
 	($rela) = grep { $_ && $_->{name} eq '.rela.data' ||
 			 $_ && $_->{name} eq '.rela.data.rel' } @sections;
 	$patch->($weak, $rela->{offset} + 12, 'V', 1 << 20);
-	bad('relocation of data', 'bad.o', 'a relocation in section \[\d+\]');
+	bad('relocation of data', 'bad.o',
+	    'the symbol of a relocation in section \[\d+\] is out of range');
 
 	my $wrong = 0;
 	for my $length (map { $_ * 61 } 0 .. (length($object) - 1) / 61) {
