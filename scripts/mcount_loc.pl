@@ -3,26 +3,26 @@
 #
 # mcount_loc.pl - collect the function-entry sites of an object or an image
 #
-# Built with -pg, every traceable function begins with a call to __fentry__
-# (or mcount). The kernel turns these calls into NOPs at boot and into calls
-# to a tracer later on, so it needs to know where they are. This script makes
-# the table that tells it, in two steps:
+# With -pg, the compiler begins each traceable function with a call to
+# __fentry__ (or mcount). The kernel replaces these calls by NOPs at boot, and
+# the NOPs by calls to a tracer later on. It finds them by a table, which this
+# script makes in two steps:
 #
 #   mcount_loc.pl OBJECT...
-#	After each compilation: read the relocations of the calls, add a
-#	section __mcount_loc with one entry per call. Extracting per object is
-#	what keeps this off the final link: it runs in parallel, and only for
-#	what was recompiled.
+#	kbuild runs this after each compilation. It reads the relocations of
+#	the calls and adds a section __mcount_loc with one entry per call. This
+#	happens in parallel, and only for objects that are recompiled; the
+#	final link pays nothing for it.
 #
 #   mcount_loc.pl --sort [--verbose] VMLINUX
-#	After the final link: sort the table by address and drop the entries of
-#	functions that are no longer there, so that the kernel can use the
-#	table as it finds it.
+#	kbuild runs this after the final link. It sorts the table by address
+#	and drops the entries of overridden weak functions. The kernel uses the
+#	table as it is.
 #
 #   mcount_loc.pl --dump FILE
-#	Print the addresses in the table of a linked file, one a line.
+#	Prints the addresses in the table of a linked file, one per line.
 #
-# An entry is eight bytes, on 32-bit and on 64-bit alike:
+# An entry has eight bytes, in 32-bit and in 64-bit files:
 #
 #	        +0                +4               +8
 #	        +-----------------+----------------+
@@ -31,21 +31,20 @@
 #	                |
 #	                +--> site:  e8 | rel32 |          call __fentry__
 #	                               ^
-#	                               +-- the relocation we look for: site + 1
+#	                               +-- the call's relocation, at site + 1
 #
-# The reference is relative to the entry, so it takes half the room of an
-# address and KASLR has nothing to relocate. The state belongs to the kernel.
-# An all-zero entry ends the table: what --sort frees is left as such.
+# The site is relative to the entry: it takes half the space of an address, and
+# KASLR need not relocate it. The kernel owns the state. An all-zero entry ends
+# the table; --sort zeroes the entries it frees.
 #
-# This runs once per object of the whole kernel. Hence it starts no other
-# program, loads no module and touches the ELF file directly: starting perl is
-# the larger part of what it costs.
+# kbuild runs this script for each object of a kernel, and starting perl is most
+# of the cost. The script therefore starts no other program, loads no module and
+# reads and writes the ELF file itself.
 
 use strict;
 use warnings;
 
-# ELF, as far as we need it. Constant subs are inlined and, other than
-# constant.pm, cost nothing at start-up.
+# ELF constants. Perl inlines such subs; constant.pm would have to be loaded.
 
 sub ET_REL()		{ 1 }
 sub ET_EXEC()		{ 2 }
@@ -75,7 +74,7 @@ sub STT_NOTYPE()	{ 0 }
 sub STT_FUNC()		{ 2 }
 sub STT_SECTION()	{ 3 }
 
-# R_386_* and R_X86_64_* share these two numbers
+# The same for R_386_* and R_X86_64_*
 sub R_PC32()		{ 2 }
 sub R_PLT32()		{ 4 }
 
@@ -86,8 +85,9 @@ my @EHDR = qw(ident type machine version entry phoff shoff flags
 	      ehsize phentsize phnum shentsize shnum shstrndx);
 my @SHDR = qw(name type flags addr offset size link info addralign entsize);
 
-# The ELF classes differ in the size of a word, in the order of a symbol's
-# fields, given here as [ offset, template ], and in where r_info has the symbol.
+# The ELF classes, by EI_CLASS. They differ in the size of a word, in the order
+# of the fields of a symbol, and in the bits of r_info that hold the symbol. A
+# field of a symbol is [ offset, template for unpack() ].
 my %class = (
 	1 => elf_class(bits => 32, machine => 3, word => 'V', symbol_shift => 8,
 		       rel_type => SHT_REL, rel_name => '.rel__mcount_loc',
@@ -110,7 +110,7 @@ sub elf_class
 		ehdr_size	=> 40 + 3 * $size,
 		shdr		=> "V2 ${word}4 V2 ${word}2",
 		shdr_size	=> 16 + 6 * $size,
-		# Sections of these types are arrays of entries of these sizes
+		# By section type, for sections that are arrays
 		entry_size	=> {
 			SHT_SYMTAB,		8 + 2 * $size,
 			SHT_REL,		2 * $size,
@@ -121,8 +121,8 @@ sub elf_class
 	};
 }
 
-# Nothing is written before everything has been checked, so giving up is
-# always possible and always leaves the file as it was.
+# The script checks all input before it writes anything. Bad input therefore
+# leaves the file as it was.
 sub fail
 {
 	die join('', @_), "\n";
@@ -139,8 +139,8 @@ sub check_range
 # Reading ELF files
 # ------------------------------------------------------------------------
 
-# Root may read and write anything, but who takes all read or write bits away
-# wants it left alone: go by the mode as well.
+# Root may access any file. A user who removes all read or write permissions
+# wants the file left alone, so the mode decides as well.
 sub open_file
 {
 	my ($path, $open_mode) = @_;
@@ -154,9 +154,9 @@ sub open_file
 	return $f;
 }
 
-# The bytes [$offset, $offset + $size) of the file. An object is in memory as
-# a whole; of an image, which may have hundreds of megabytes of debug
-# information, only what is asked for is read.
+# Returns the bytes [$offset, $offset + $size) of a file. An object is in memory
+# as a whole. An image may have hundreds of megabytes of debug information, so
+# it stays on disk.
 sub bytes
 {
 	my ($f, $offset, $size, $what) = @_;
@@ -168,7 +168,7 @@ sub bytes
 	sysseek($f->{fh}, $offset, 0) or fail("cannot seek: $!");
 	while (length($buf) < $size) {
 		my $n = sysread($f->{fh}, $buf, $size - length($buf), length($buf));
-		fail('cannot read: ', defined $n ? 'the file shrinks' : $!) unless $n;
+		fail('cannot read: ', defined $n ? 'unexpected end of file' : $!) unless $n;
 	}
 	return $buf;
 }
@@ -192,8 +192,8 @@ sub string_table
 	return $strings;
 }
 
-# All the offsets in a string table where one of these names is to be found.
-# There may be several for one, "mcount" being the tail of "_mcount".
+# Returns a hash whose keys are all offsets of these names in a string table. A
+# name can have several: "mcount" is also the tail of "_mcount".
 sub name_offsets
 {
 	my ($strings, @names) = @_;
@@ -225,13 +225,13 @@ sub read_header
 	     $types[0] == ET_REL ? 'an object file' : 'a linked file')
 		unless grep { $_ == $ehdr{type} } @types;
 	fail('no section header table') unless $ehdr{shoff};
-	fail("section headers of $ehdr{shentsize} bytes")
+	fail("section headers have $ehdr{shentsize} bytes, not $c->{shdr_size}")
 		unless $ehdr{shentsize} == $c->{shdr_size};
 	@$f{qw(class ehdr)} = ($c, \%ehdr);
 }
 
-# Returns the first $nr section headers. Each is a hash of its fields, and has
-# its own {index}.
+# Returns the first $nr section headers. Each is a hash of its fields and its
+# index.
 sub section_headers
 {
 	my ($f, $nr) = @_;
@@ -246,17 +246,19 @@ sub section_headers
 	} unpack("(a$size)*", $bytes);
 }
 
-# Fills in $f->{sections}, an array of section headers, $f->{names}, what
-# their names are offsets into, and, where the file has them, $f->{symtab}, the
-# symbol table, $f->{strings}, what its names are offsets into, and $f->{xindex},
-# its extended section indices. Everything checked here need not be checked by
-# anyone else.
+# Reads and checks all section headers, for the rest of the script to rely on:
+#
+#	{sections}	the section headers
+#	{names}		the string table of their names
+#	{symtab}	the header of the symbol table, if there is one
+#	{strings}	the string table of its names
+#	{xindex}	the header of its extended section indices, if there are any
 sub read_sections
 {
 	my ($f, @types) = @_;
 
 	read_header($f, @types);
-	# What does not fit in the ELF header is in section header 0
+	# Section header 0 has the numbers that do not fit in the ELF header
 	my ($first) = section_headers($f, 1);
 	my ($nr, $shstrndx) = @{$f->{ehdr}}{qw(shnum shstrndx)};
 	$f->{sections} = [ section_headers($f, $nr || $first->{size}) ];
@@ -290,14 +292,14 @@ sub check_section
 	} elsif ($type != SHT_GROUP) {
 		my $table = $type == SHT_SYMTAB ? 'symtab' : 'xindex';
 
-		fail("two sections of a kind, [$f->{$table}{index}] and [$i]") if $f->{$table};
+		fail("sections [$f->{$table}{index}] and [$i] both have type $type")
+			if $f->{$table};
 		$f->{$table} = $s;
 	}
 }
 
-# Returns the symbol table as a hash: name of each of the fields => its values,
-# one a symbol. The section index of a symbol is -1 where it is in no section at all
-# (SHN_ABS, SHN_COMMON).
+# Returns a hash: field of a symbol => array of its values in all symbols. The
+# section index of a symbol that is in no section (SHN_ABS, SHN_COMMON) is -1.
 sub read_symbols
 {
 	my ($f, @fields) = @_;
@@ -309,7 +311,7 @@ sub read_symbols
 	my $shndx = $symbols{shndx};
 	my $nr = $f->{nr_symbols} = @$shndx;
 
-	fail("symbol table [$s->{index}] has $s->{info} local symbols, of $nr")
+	fail("symbol table [$s->{index}] has sh_info $s->{info}, not between 1 and $nr")
 		if $s->{info} > $nr || !$s->{info};
 	my @extended = $f->{xindex} ? unpack('V*', section_bytes($f, $f->{xindex})) : ();
 	fail("section [$f->{xindex}{index}] has ", scalar @extended, " indices for $nr symbols")
@@ -339,7 +341,7 @@ sub do_object
 	read_sections($f, ET_REL);
 	return unless $f->{symtab};
 
-	# Most of what is not traced ends here
+	# Most objects without sites end here
 	my $names = name_offsets($f->{strings}, '__fentry__', 'mcount', '_mcount');
 	return unless %$names;
 	my $tables = name_offsets($f->{names}, '__mcount_loc');
@@ -354,13 +356,13 @@ sub do_object
 	replace_file($f);
 }
 
-# The r_info of all relocations in a section
+# Returns the r_info of all relocations in section $s.
 sub reloc_infos
 {
 	my ($f, $s) = @_;
 	my $c = $f->{class};
 
-	fail("section [$s->{index}] does not use the symbol table")
+	fail("section [$s->{index}] does not refer to the symbol table")
 		unless $s->{link} == $f->{symtab}{index};
 	my @info = unpack("(\@$c->{word_size} $c->{word} \@$s->{entsize})*", section_bytes($f, $s));
 	check_range("the symbol of a relocation in section [$s->{index}]",
@@ -368,14 +370,15 @@ sub reloc_infos
 	return \@info;
 }
 
-# Returns the sections that have sites, with {sites}, the sorted offsets of these
+# Returns the sections that have sites. {sites} of each is the sorted array of
+# their offsets in the section.
 sub find_sites
 {
 	my ($f, $symbols, $names) = @_;
 	my ($name, $shndx) = @$symbols{qw(name shndx)};
 	my $shift = $f->{class}{symbol_shift};
 
-	# Every r_info that a call can have
+	# All values of r_info that a call can have
 	my @calls = map { $_ << $shift | R_PC32, $_ << $shift | R_PLT32 }
 		    grep { !$shndx->[$_] && exists $names->{$name->[$_]} }
 		    $f->{symtab}{info} .. $#$name;
@@ -391,7 +394,7 @@ sub find_sites
 	return @traced;
 }
 
-# The sites in section $text among its relocations in section $s
+# Returns the sites in section $text that section $s has relocations for.
 sub section_sites
 {
 	my ($f, $text, $s, @calls) = @_;
@@ -403,9 +406,9 @@ sub section_sites
 			my $at = $s->{offset} + $n * $s->{entsize};
 			my $offset = unpack("x$at $f->{class}{word}", $f->{buf}) or next;
 
-			fail("a call in section [$s->{info}] runs out of it")
+			fail("a call in section [$s->{info}] extends beyond the section")
 				if $offset + 4 > $text->{size};
-			# call rel32; a jmp, or an address that is taken, is no site
+			# Only call rel32 is a site: no jmp, no address taken
 			push @sites, $offset - 1
 				if substr($f->{buf}, $text->{offset} + $offset - 1, 1) eq "\xe8";
 		}
@@ -417,10 +420,10 @@ sub section_sites
 # Objects: what the entries refer to
 # ------------------------------------------------------------------------
 
-# How well a symbol serves to refer to the section it is defined in, by its
-# st_info, the binding and the type; 1 is best. Never by a weak symbol: the
-# linker may resolve it to a function in another object, and the entry would
-# point there. Nor by an ifunc, which resolves to a PLT slot.
+# The kinds of symbols that an entry may refer to, best first, by st_info (the
+# binding and the type). Weak symbols are none of them: the linker may resolve
+# one to a function in another object, and the entry would point there. Neither
+# are ifuncs, which resolve to a PLT slot.
 my %rank = (
 	0x03	=> 1,		# local section
 	0x02	=> 2,		# local function
@@ -429,9 +432,9 @@ my %rank = (
 	0x10	=> 5,		# global, no type
 );
 
-# Gives each section its {base}: the symbol that its sites are counted from,
-# as [ index, value, rank ]. The assembler leaves out section symbols that
-# nothing refers to, so there may be none to be found.
+# Sets {base} of each section to the symbol that its entries refer to, as
+# [ index, value, rank ]. The assembler omits section symbols that it does not
+# need, so a section may have no suitable symbol.
 sub find_bases
 {
 	my ($f, $symbols, @traced) = @_;
@@ -448,14 +451,14 @@ sub find_bases
 	add_section_symbols($f, @traced) if grep { !$_->{base} } @traced;
 }
 
-# Give each section without a base a section symbol. Local symbols have to
-# come before the global ones, so the new ones take the place of the first
-# globals, which move to the end; with two new ones:
+# Adds a section symbol for each section without a base. ELF requires local
+# symbols to precede global ones. The new symbols take the place of the first
+# global symbols, and those move to the end; with two new symbols:
 #
 #	before:  null  local...  G1 G2 G3 G4
 #	after:   null  local...  S1 S2 G3 G4 G1 G2
 #
-# This changes the number of as few symbols as possible.
+# This renumbers as few symbols as possible.
 sub add_section_symbols
 {
 	my ($f, @traced) = @_;
@@ -494,8 +497,7 @@ sub add_section_symbols
 	$missing[$_]{base} = [ $first + $_, 0 ] for 0 .. $#missing;
 }
 
-# Whatever refers to one of the symbols [$first, $end) by number shall refer to
-# the one $distance further on.
+# Adds $distance to every reference to one of the symbols [$first, $end).
 sub renumber_symbols
 {
 	my ($f, $first, $end, $distance) = @_;
@@ -508,8 +510,8 @@ sub renumber_symbols
 				    $f->{nr_symbols}, [ $s->{info} ]);
 			$s->{info} += $distance if $s->{info} >= $first && $s->{info} < $end;
 		} elsif ($s->{type} == SHT_LLVM_ADDRSIG) {
-			# The list of address-significant symbols is but a hint, in a
-			# form of its own; without the link, linkers ignore it.
+			# This list of symbols is only a hint, in an encoding of its
+			# own. Linkers ignore it without the link to the symbols.
 			$s->{link} = 0;
 		} elsif ($s->{is_relocs}) {
 			my $info = reloc_infos($f, $s);
@@ -528,7 +530,8 @@ sub renumber_symbols
 # Objects: adding the table
 # ------------------------------------------------------------------------
 
-# What is in the file stays where it is; new contents go to its end.
+# Appends $bytes to the file, and returns their offset. Existing contents are
+# never moved.
 sub append
 {
 	my ($f, $bytes) = @_;
@@ -547,7 +550,8 @@ sub set_section
 	@$s{qw(offset size)} = (append($f, $bytes), length($bytes));
 }
 
-# Its name may be the tail of another.
+# Adds a section whose header has these fields, and returns it. Its name may
+# share the tail of an existing name.
 sub add_section
 {
 	my ($f, $name, $bytes, %header) = @_;
@@ -563,10 +567,10 @@ sub add_section
 	return $s;
 }
 
-# A section group is kept or thrown away as a whole, and nothing outside may
-# refer into one that is thrown away: what describes a group's functions has
-# to be in the group. Hence a table for each group that has sites, and one for
-# all the rest.
+# The linker keeps or discards a section group as a whole, and no other section
+# may refer to a discarded one. The entries of a group's functions therefore
+# belong in the group: each group with sites gets a table of its own, and all
+# other sections share one.
 sub add_tables
 {
 	my ($f, @traced) = @_;
@@ -599,14 +603,14 @@ sub add_table
 		my $info = $symbol << $c->{symbol_shift} | R_PC32;
 
 		for my $site (@{$text->{sites}}) {
-			# REL keeps the addend in the field it relocates
+			# With REL, the relocated field holds the addend
 			$relocs .= pack("$c->{word}2", length($table), $info);
 			$relocs .= pack('q<', $site - $value) if $rela;
 			$table .= pack('l< V', $rela ? 0 : $site - $value, 0);
 		}
 	}
 
-	# The longer name first, for the other one to share
+	# The longer name comes first; the other one is its tail
 	my $r = add_section($f, $c->{rel_name}, $relocs, type => $c->{rel_type},
 			    flags => SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
 			    info => @{$f->{sections}} + 1, addralign => $c->{word_size},
@@ -617,7 +621,7 @@ sub add_table
 	set_section($f, $group, section_bytes($f, $group) . pack('V2', $r->{index}, $t->{index}));
 }
 
-# The new section header table, and what the ELF header says of it
+# Appends the new section header table, and updates the ELF header.
 sub write_headers
 {
 	my ($f) = @_;
@@ -632,8 +636,8 @@ sub write_headers
 	substr($f->{buf}, 0, $c->{ehdr_size}, pack($c->{ehdr}, @$ehdr{@EHDR}));
 }
 
-# Follows the symbolic links in $path. stat() has followed them before, so they
-# do not form a loop.
+# Follows the symbolic links in $path. They form no loop: open_file() has called
+# stat(), which would have failed.
 sub resolve
 {
 	my ($path) = @_;
@@ -646,10 +650,9 @@ sub resolve
 	return $path;
 }
 
-# The object is replaced in one step: whoever interrupts us, or a full disk,
-# leaves the old one in place. It also keeps our hands off an object that
-# shares its inode with a compiler cache. "make clean" removes .*.tmp, which is
-# what a script that is killed leaves.
+# Replaces the object by rename(). An interrupt or a full disk leaves the old
+# object in place, and a hard link to it, as in a compiler cache, does not
+# change. "make clean" removes .*.tmp, the temporary file of a killed script.
 sub replace_file
 {
 	my ($f) = @_;
@@ -711,7 +714,7 @@ sub symbol_value
 	return $value->[$found[0]];
 }
 
-# Fills in $f->{table}: the table's address and offset, and its bytes
+# Sets {table}: the address of the table, its offset in the file and its bytes.
 sub find_table
 {
 	my ($f) = @_;
@@ -720,19 +723,19 @@ sub find_table
 
 	fail('__stop_mcount_loc is below __start_mcount_loc') if $stop < $start;
 	my $size = $stop - $start;
-	fail("table of $size bytes, not a multiple of ", ENTRY_SIZE) if $size % ENTRY_SIZE;
+	fail("the table has $size bytes, not a multiple of ", ENTRY_SIZE) if $size % ENTRY_SIZE;
 
 	$f->{table} = { address => $start, bytes => '' };
 	return unless $size;
 	my ($s) = grep { $_->{flags} & SHF_ALLOC && $_->{in_file} && $start >= $_->{addr} &&
 			 $stop - $_->{addr} <= $_->{size} } @{$f->{sections}}
-		or fail('table is in no section of the file');
+		or fail('no section contains the table');
 	$f->{table}{offset} = $s->{offset} + ($start - $s->{addr});
 	$f->{table}{bytes} = bytes($f, $f->{table}{offset}, $size, 'table');
 }
 
-# The addresses of all sites in the table, in its order. All-zero entries are
-# what an earlier --sort left at the end, or the alignment of an input section.
+# Returns the addresses of all sites, in the order of the table. All-zero entries
+# come from an earlier --sort, or from the alignment of an input section.
 sub table_sites
 {
 	my ($f) = @_;
@@ -743,7 +746,7 @@ sub table_sites
 	while (my ($distance, $state) = splice(@word, 0, 2)) {
 		fail(sprintf('entry at 0x%x has state 0x%x, not 0', $entry, $state)) if $state;
 		my $site = $entry + $distance;
-		# 32-bit pointers wrap; in 64 bits there is always room
+		# 32-bit addresses wrap around
 		$site &= 0xffffffff if $f->{class}{bits} == 32;
 		push @site, $site if $distance;
 		$entry += ENTRY_SIZE;
@@ -751,7 +754,7 @@ sub table_sites
 	return @site;
 }
 
-# All functions in the file, as [ start, end ] sorted by start
+# Returns all functions in the file as [ start, end ], sorted by start.
 sub functions
 {
 	my ($f) = @_;
@@ -770,10 +773,10 @@ sub functions
 	return sort { $a->[0] <=> $b->[0] } @functions;
 }
 
-# The sites, sorted, each once, that are in one of the functions. When a weak
-# function is overridden, the linker drops its symbol but not its body: its
-# site is in no function, and tracing it would be tracing what is never called
-# under the name of whatever symbol comes before.
+# Returns the sites that are inside of functions, sorted and without duplicates.
+# When another object overrides a weak function, the linker drops the symbol of
+# the weak function but keeps its body. That body is never called, and kallsyms
+# would attribute its site to the symbol before it.
 sub live_sites
 {
 	my ($sites, @functions) = @_;
@@ -789,9 +792,9 @@ sub live_sites
 	return @live;
 }
 
-# Written in place: the file can be hundreds of megabytes, and what changes is
-# one stretch of it that keeps its size. A copy could run out of disk where
-# overwriting what is already there cannot.
+# Overwrites the table in place. The image can have hundreds of megabytes, of
+# which only the table changes, and its size remains the same. Writing a copy
+# could fill the disk.
 sub do_sort
 {
 	my ($path, $verbose) = @_;
@@ -805,7 +808,7 @@ sub do_sort
 	for my $site (@live) {
 		my $distance = $site - $entry;
 
-		fail(sprintf('site 0x%x is out of reach of the table', $site))
+		fail(sprintf('site 0x%x is 2 GiB or more away from its entry', $site))
 			if abs($distance) >= 2 ** 31 && $f->{class}{bits} == 64;
 		$new .= pack('l< V', $distance, 0);
 		$entry += ENTRY_SIZE;

@@ -71,7 +71,7 @@ sub tool
 	return $out;
 }
 
-# Files that are named after the object and are no objects
+# Returns the files whose names contain that of the object, other than objects
 sub left_over
 {
 	my ($object) = @_;
@@ -700,7 +700,7 @@ sub test_bad_input
 	$patch->($object, 40, 'Q<', ~0);
 	bad('headers beyond the end', 'bad.o', 'section header table');
 	$patch->($object, 58, 'v', 0);
-	bad('e_shentsize', 'bad.o', 'section headers of 0 bytes');
+	bad('e_shentsize', 'bad.o', 'section headers have 0 bytes, not 64');
 	$patch->($object, 60, 'v', 60000);
 	bad('e_shnum', 'bad.o', 'section header table');
 	$patch->($object, 60, 'v', 0);
@@ -728,7 +728,7 @@ sub test_bad_input
 	$patch->($object, $field->('.symtab', 40), 'V', 1 << 20);
 	bad('strings out of range', 'bad.o', 'section .* string table');
 	$patch->($object, $field->('.symtab', 44), 'V', 1 << 20);
-	bad('local symbols', 'bad.o', 'symbol table \[\d+\] has \d+ local');
+	bad('local symbols', 'bad.o', 'symbol table \[\d+\] has sh_info \d+, not between');
 	$patch->($object, $field->('.strtab', 32), 'Q<', 0);
 	bad('no strings', 'bad.o', 'string table \[\d+\]');
 	$patch->($object, $symtab->{offset} + 24, 'V', 1 << 30);
@@ -741,13 +741,13 @@ sub test_bad_input
 	bad('symbol of a relocation', 'bad.o',
 	    'the symbol of a relocation in section \[\d+\] is out of range');
 	$patch->($object, $rela->{offset}, 'Q<', 1 << 40);
-	bad('r_offset', 'bad.o', 'a call in section \[\d+\] runs out of it');
+	bad('r_offset', 'bad.o', 'a call in section \[\d+\] extends beyond the section');
 	my ($text) = grep { $_ && $_->{name} eq '.text' } @sections;
 	$patch->($object, $rela->{offset}, 'Q< V V', $text->{size} - 2, 4, $fentry);
 	bad('call at the end', 'bad.o', 'a call in section \[\d+\]');
 
-	# What has no bytes in the file has no calls in it: section 0, the list's
-	# head, and a section that is not in use
+	# Sections without contents have no calls: section 0, and unused sections
+	# (SHT_NULL)
 	my ($text_header, $rela_header) = ($field->('.text', 0), $field->('.rela.text', 0));
 	for ([ 'section 0', $shoff, $rela_header + 44, pack('V', 0) ],
 	     [ 'a section not in use', $text_header, $text_header + 4, pack('V', 0) ]) {
@@ -828,7 +828,7 @@ sub test_replace
 	ok(slurp('r.o') ne $object, 'replace: done');
 	ok(slurp('hardlink.o') eq $object, 'replace: other link is untouched');
 
-	# A symbolic link stays one, and leads to what is replaced
+	# The script keeps symbolic links, and replaces the file they lead to
 	mkdir('sub') && mkdir('other') or die;
 	spew('sub/r.o', $object);
 	symlink('../sub/r.o', 'other/relative.o') or die;
@@ -886,7 +886,7 @@ sub test_interrupt
 	my ($status) = $interrupted->('KILL');
 	is($status, 'signal 9', 'interrupt: KILL: exit status');
 	ok(slurp('tree/i.o') eq $object, 'interrupt: KILL: untouched');
-	# What "make clean" removes, other than objects
+	# A pattern of the clean rule in the kernel's Makefile
 	my @left = $files->("-name '.*.tmp'");
 	is(@left, 1, 'interrupt: KILL: a temporary file is left for make clean');
 	is($files->(''), 2, 'interrupt: KILL: and nothing else');
@@ -974,7 +974,7 @@ sub test_damage
 		push @file, { path => "damage/$i.o", bytes => $bad, what => $what };
 		spew($file[-1]{path}, $bad);
 	}
-	# --sort takes but one file
+	# --sort takes one file
 	my @batch = $options ? map { [ $_ ] } @file : \@file;
 	for (@batch) {
 		my ($status, $out, $err) =
@@ -998,7 +998,7 @@ sub test_damage
 
 		next if $new eq $f->{bytes};
 		push @wrong, "$f->{what}: fails, and writes" if $says{$f->{path}};
-		# Asking other tools takes its time
+		# readelf and ld are slow, so they see a sample only
 		next if $options || $done++ % 10;
 		next if accepted($f->{path});
 		spew('before.o', $f->{bytes});
@@ -1173,10 +1173,10 @@ sub test_bad_program
 	bad("$what: no symbol", 'bad', 'no symbol __stop_mcount_loc', '--sort');
 	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
 	     '__stop_mcount_loc=.mcount_table:20,global program bad');
-	bad("$what: odd size", 'bad', 'table of 20 bytes', '--sort');
+	bad("$what: odd size", 'bad', 'the table has 20 bytes', '--sort');
 	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
 	     '__stop_mcount_loc=.mcount_table:8000000,global program bad');
-	bad("$what: too long", 'bad', 'table is in no section', '--sort');
+	bad("$what: too long", 'bad', 'no section contains the table', '--sort');
 	tool('objcopy -N __stop_mcount_loc --add-symbol ' .
 	     '__stop_mcount_loc=0x8,global program bad');
 	bad("$what: upside down", 'bad', '__stop_mcount_loc is below', '--sort');
