@@ -49,7 +49,7 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
 				   ftrace_set_notrace(ops, glob, strlen(glob), 0);
 
 		if (ret)
-			pr_warn("fentry: no function matches '%s' (%d)\n", glob, ret);
+			pr_warn("no function matches '%s' (%d)\n", glob, ret);
 	}
 }
 
@@ -68,13 +68,13 @@ void __init ftrace_init(void)
 	arch_text_site_init();
 
 	if (!nr || fentry_add_table(&kernel, __start_mcount_loc, nr, &report)) {
-		pr_warn("fentry: no function entries, function tracing is off\n");
+		pr_warn("no function entries, function tracing is off\n");
 		fentry_dead = true;
 		return;
 	}
 	kernel.ready = true;
 
-	pr_info("text_site: %u sites, nop %s, %llu cycles, %u left alone\n",
+	pr_info("%u sites, nop %s, %llu cycles, %u left alone\n",
 		report.converted, arch_text_site_nop_name(),
 		(unsigned long long)(get_cycles() - start), report.left);
 

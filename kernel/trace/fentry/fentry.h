@@ -3,6 +3,9 @@
 #ifndef _FENTRY_H
 #define _FENTRY_H
 
+#undef pr_fmt
+#define pr_fmt(fmt) "fentry: " fmt
+
 #include <linux/ftrace.h>
 #include <linux/text_site.h>
 

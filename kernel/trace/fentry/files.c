@@ -523,7 +523,7 @@ static void file_put_filter(struct fentry_file *file)
 
 	/* Closing a file has no way to fail. */
 	if (ret)
-		pr_warn("fentry: a filter could not be set (%d), it stays as it was\n", ret);
+		pr_warn("a filter could not be set (%d), it stays as it was\n", ret);
 }
 
 /**

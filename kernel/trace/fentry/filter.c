@@ -213,7 +213,7 @@ static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_fil
 
 	rest = filter_forget(old, gone);
 	if (!rest) {
-		pr_warn("fentry: no memory, a filter keeps addresses of freed text\n");
+		pr_warn("no memory, a filter keeps addresses of freed text\n");
 		return;
 	}
 	rcu_assign_pointer(*slot, &rest->hash);

@@ -310,7 +310,7 @@ static void __init early_filter(struct ftrace_hash __rcu **slot, char *list)
 	}
 	while ((glob = strsep(&list, ","))) {
 		if (graph_match(&filter, glob))
-			pr_warn("fentry: no function matches '%s'\n", glob);
+			pr_warn("no function matches '%s'\n", glob);
 	}
 	graph_filter_use(slot, filter);
 }

@@ -176,7 +176,7 @@ static struct fentry_filter *sites_gone(struct text_site_table *table,
 	if (nr)
 		gone = fentry_filter_new(ips, nr);
 	if ((nr || !ips) && !gone)
-		pr_warn("fentry: no memory, filters keep addresses of freed text\n");
+		pr_warn("no memory, filters keep addresses of freed text\n");
 	kvfree(ips);
 	return gone;
 }
@@ -250,7 +250,7 @@ void ftrace_module_init(struct module *mod)
 	mutex_unlock(&ftrace_lock);
 
 	if (report.left)
-		pr_warn("text_site: %s: %u of %u sites left alone\n", mod->name,
+		pr_warn("%s: %u of %u sites left alone\n", mod->name,
 			report.left, mod->num_ftrace_callsites);
 }
 
@@ -295,7 +295,7 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 		kvfree(filter);
 	}
 	if (ret < 0)
-		pr_warn("fentry: %s: its filter could not be set (%d)\n", modname, ret);
+		pr_warn("%s: its filter could not be set (%d)\n", modname, ret);
 out:
 	mutex_unlock(&hashes->regex_lock);
 }
@@ -358,7 +358,7 @@ void ftrace_module_enable(struct module *mod)
 				break;
 			ret = fentry_switch_table(table, ops, &scope);
 			if (ret)
-				pr_warn("fentry: %s: could not be attached to %pS (%d)\n",
+				pr_warn("%s: could not be attached to %pS (%d)\n",
 					mod->name, ops->func, ret);
 		}
 	}

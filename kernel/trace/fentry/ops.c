@@ -286,7 +286,7 @@ static int ops_shutdown(struct ftrace_ops *ops)
 		ret = fentry_switch(ops, false, &scope, NULL);
 	if (ret) {
 		/* Who unregisters an ops is going to free it, come what may. */
-		pr_warn("fentry: %pS is called no more, but its sites are not switched (%d)\n",
+		pr_warn("%pS is called no more, but its sites are not switched (%d)\n",
 			ops->saved_func, ret);
 		fentry_sets_remove(ops);
 		/*
@@ -442,7 +442,7 @@ static int switch_scope(const struct ftrace_ops_hash *hashes, const struct fentr
 	ret = switch_sharers(hashes, old, new);
 	/* A manager that is attached too widely calls nobody who is not wanted. */
 	if (ret && fentry_subops_filters(hashes, old))
-		pr_warn("fentry: no memory, an ops with subops stays at sites it need not be at\n");
+		pr_warn("no memory, an ops with subops stays at sites it need not be at\n");
 	return ret;
 }
 

@@ -239,7 +239,7 @@ void __init fentry_profile_files(struct dentry *dir)
 			.stat_show	= stat_show,
 		};
 		if (!table->stat.name || register_stat_tracer(&table->stat)) {
-			pr_warn("fentry: no profile of CPU %d\n", cpu);
+			pr_warn("no profile of CPU %d\n", cpu);
 			kfree(table->stat.name);
 		}
 	}

@@ -182,7 +182,7 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 	if (list_empty(&ops->subop_list))
 		ret = ftrace_shutdown(ops, command);
 	else if (manager_update(ops, &no_change))
-		pr_warn("fentry: no memory, %pS stays where only a former user wanted it\n",
+		pr_warn("no memory, %pS stays where only a former user wanted it\n",
 			ops->func);
 	if (ret) {
 		list_add(&subops->list, &ops->subop_list);

@@ -13,7 +13,7 @@ every_site_is_a_NOP_after_boot()
 the_boot_message_says_so()
 {
 	local line
-	line=$(dmesg | sed -n 's/.*text_site: \([0-9]* sites, nop .*\)/\1/p')
+	line=$(dmesg | sed -n 's/.*fentry: \([0-9]* sites, nop .*\)/\1/p')
 	[[ "$line" =~ ^([0-9]+)\ sites,\ nop\ ([a-z0-9]+)\ \(([0-9a-f ]+)\),\ ([0-9]+)\ cycles,\ 0\ left\ alone$ ]] ||
 		fail "boot message: '$line'"
 	# Those of init text are gone by now
@@ -28,7 +28,7 @@ the_NOP_is_the_one_asked_for()
 	local asked used
 	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
 	[ -n "$asked" ] || skip "no text_nop= on the command line"
-	used=$(dmesg | sed -n 's/.*text_site: .*sites, nop \([^ ]*\) .*/\1/p')
+	used=$(dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p')
 	case $asked in
 	nopl | prefix | jmp0 | jmp3 | lea)
 		equal "NOP" "$used" "$asked" ;;

@@ -153,7 +153,7 @@ own_latency()
 switching()
 {
 	put sites "$(wc -l <available_filter_functions)"
-	put boot "$(dmesg | sed -nE 's/.*text_site: ([0-9]+) sites, .*, ([0-9]+) cycles, .*/\1 \2/p' |
+	put boot "$(dmesg | sed -nE 's/.*fentry: ([0-9]+) sites, .*, ([0-9]+) cycles, .*/\1 \2/p' |
 		awk '{ printf "%.1f", $2 / $1 }')"
 	put pages "$(dmesg | sed -nE 's/.*ftrace: allocating ([0-9]+) entries in ([0-9]+) pages.*/\1 \2/p')"
 

@@ -9,7 +9,7 @@ cd /sys/kernel/tracing || exit
 engine_lines() { dmesg | sed 's/^\[[^]]*\] *//' | grep -E "$1"; }
 
 echo "Linux $(uname -r), $(nproc) processors"
-engine_lines '^text_site: ' || engine_lines '^ftrace: allocating'
+engine_lines '^(fentry|text_site): ' || engine_lines '^ftrace: allocating'
 
 if ! { printf '%s\n' "$filter" >set_ftrace_filter; } 2>/dev/null; then
 	echo "run: no function matches FILTER='$filter'" >&2
