@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 static LIST_HEAD(commands);
 static DEFINE_MUTEX(commands_mutex);

@@ -11,6 +11,7 @@
 #include <linux/kernel.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /*
  * While it is held, no ops for direct calls comes or goes, and none with IPMODIFY

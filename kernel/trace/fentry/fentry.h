@@ -24,6 +24,8 @@
 /* What only one ops at a site can do: tell where it goes on, or what it calls */
 #define FENTRY_EXCLUSIVE	(FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_DIRECT)
 
+struct fentry_filter;
+
 extern struct text_site_kind fentry_sites;
 
 #define for_each_fentry_table(table)	for_each_text_site_table_of(&fentry_sites, table)
@@ -33,18 +35,6 @@ extern bool fentry_dead;
 
 /* Sites are as the ops want them; else kernel.ftrace_enabled has them all off. */
 extern bool fentry_sites_enabled;
-
-/**
- * struct fentry_filter - a set of sites, by address
- * @hash: how the rest of the kernel sees it: only count, flags and rcu are used
- * @ip: the addresses, ascending
- *
- * Never changes once it is in use; a new one is put into its place.
- */
-struct fentry_filter {
-	struct ftrace_hash	hash;
-	unsigned long		ip[];
-};
 
 /**
  * struct fentry_scope - which sites an ops is to be attached to
@@ -147,22 +137,6 @@ int fentry_ipmodify_unregister(struct ftrace_ops *ops);
 /* subops.c */
 int fentry_subops_filters(const struct ftrace_ops_hash *hashes,
 			  const struct fentry_scope *scope);
-
-/* filter.c */
-struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr);
-struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash);
-struct fentry_filter *fentry_filter_join(const struct fentry_filter *a,
-					 const struct fentry_filter *b);
-struct fentry_filter *fentry_filter_cut(const struct fentry_filter *a,
-					const struct fentry_filter *b);
-void fentry_filter_free(struct fentry_filter *filter);
-void fentry_filters_forget(const struct fentry_filter *gone);
-bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
-
-static inline struct fentry_filter *fentry_filter(const struct ftrace_hash *hash)
-{
-	return hash ? container_of(hash, struct fentry_filter, hash) : NULL;
-}
 
 /* An ops' filter that is in use, for who holds one of the locks it changes under */
 static inline struct ftrace_hash *fentry_ops_hash(const struct ftrace_ops *ops, bool exclude)

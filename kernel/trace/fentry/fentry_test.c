@@ -6,6 +6,7 @@
 #include <linux/stacktrace.h>
 
 #include "fentry.h"
+#include "filter.h"
 #include "fentry_test.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
@@ -42,35 +43,101 @@ static void test_filter_new(struct kunit *test)
 	kvfree(filter);
 }
 
-static void test_filter_join(struct kunit *test)
+static void test_filter_union(struct kunit *test)
 {
 	struct fentry_filter *a = FILTER(test, 10, 20, 40), *b = FILTER(test, 5, 20, 30, 50);
-	struct fentry_filter *empty = fentry_filter_new(NULL, 0);
-	struct fentry_filter *both = fentry_filter_join(a, b);
-	struct fentry_filter *same = fentry_filter_join(a, empty);
+	struct fentry_filter *both = fentry_filter_union(a, b);
+	struct fentry_filter *same = fentry_filter_union(a, NULL);
+	struct fentry_filter *other = fentry_filter_union(NULL, b);
+	struct fentry_filter *none = fentry_filter_union(NULL, NULL);
 
 	EXPECT_FILTER(test, both, 5, 10, 20, 30, 40, 50);
 	EXPECT_FILTER(test, same, 10, 20, 40);
+	EXPECT_FILTER(test, other, 5, 20, 30, 50);
+	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(&none->hash));
 	kvfree(a);
 	kvfree(b);
-	kvfree(empty);
 	kvfree(both);
 	kvfree(same);
+	kvfree(other);
+	kvfree(none);
 }
 
-static void test_filter_cut(struct kunit *test)
+static void test_filter_intersect(struct kunit *test)
 {
 	struct fentry_filter *a = FILTER(test, 10, 20, 30, 40), *b = FILTER(test, 5, 20, 40, 50);
-	struct fentry_filter *rest = fentry_filter_cut(a, b), *none;
+	struct fentry_filter *both = fentry_filter_intersect(a, b);
+	struct fentry_filter *none = fentry_filter_intersect(a, NULL);
+
+	EXPECT_FILTER(test, both, 20, 40);
+	KUNIT_EXPECT_EQ(test, none->hash.count, 0);
+	kvfree(a);
+	kvfree(b);
+	kvfree(both);
+	kvfree(none);
+}
+
+static void test_filter_subtract(struct kunit *test)
+{
+	struct fentry_filter *a = FILTER(test, 10, 20, 30, 40), *b = FILTER(test, 5, 20, 40, 50);
+	struct fentry_filter *rest = fentry_filter_subtract(a, b);
+	struct fentry_filter *same = fentry_filter_subtract(a, NULL), *none;
 
 	EXPECT_FILTER(test, rest, 10, 30);
-	none = fentry_filter_cut(rest, a);
+	EXPECT_FILTER(test, same, 10, 20, 30, 40);
+	none = fentry_filter_subtract(rest, a);
 	KUNIT_EXPECT_EQ(test, none->hash.count, 0);
 	KUNIT_EXPECT_TRUE(test, ftrace_hash_empty(&none->hash));
 	kvfree(a);
 	kvfree(b);
 	kvfree(rest);
+	kvfree(same);
 	kvfree(none);
+}
+
+/* A result has the flags of the first filter. */
+static void test_filter_flags(struct kunit *test)
+{
+	struct fentry_filter *a = FILTER(test, 10), *b = FILTER(test, 20), *copy, *both;
+
+	a->hash.flags = FTRACE_HASH_FL_MOD;
+	copy = fentry_filter_copy(&a->hash);
+	both = fentry_filter_union(b, a);
+	EXPECT_FILTER(test, copy, 10);
+	KUNIT_EXPECT_EQ(test, copy->hash.flags, FTRACE_HASH_FL_MOD);
+	KUNIT_EXPECT_EQ(test, both->hash.flags, 0);
+	kvfree(a);
+	kvfree(b);
+	kvfree(copy);
+	kvfree(both);
+}
+
+static void test_filter_change(struct kunit *test)
+{
+	struct fentry_filter *filter = FILTER(test, 10, 30);
+
+	KUNIT_EXPECT_EQ(test, fentry_filter_change(&filter, (unsigned long[]){ 40, 20, 40 }, 3,
+						   false), 0);
+	EXPECT_FILTER(test, filter, 10, 20, 30, 40);
+	KUNIT_EXPECT_EQ(test, fentry_filter_change(&filter, (unsigned long[]){ 30, 15 }, 2,
+						   true), 0);
+	EXPECT_FILTER(test, filter, 10, 20, 40);
+	kvfree(filter);
+}
+
+static void test_filters_overlap(struct kunit *test)
+{
+	struct fentry_filter *a = FILTER(test, 10, 20, 30), *b = FILTER(test, 30);
+	struct fentry_filter *c = FILTER(test, 5, 15, 25, 35);
+
+	KUNIT_EXPECT_TRUE(test, fentry_filters_overlap(&a->hash, &b->hash));
+	KUNIT_EXPECT_TRUE(test, fentry_filters_overlap(&b->hash, &a->hash));
+	KUNIT_EXPECT_FALSE(test, fentry_filters_overlap(&a->hash, &c->hash));
+	KUNIT_EXPECT_FALSE(test, fentry_filters_overlap(&a->hash, NULL));
+	KUNIT_EXPECT_FALSE(test, fentry_filters_overlap(NULL, &a->hash));
+	kvfree(a);
+	kvfree(b);
+	kvfree(c);
 }
 
 /* Some ops, as if registered in this order; nothing is attached to a site. */
@@ -396,8 +463,12 @@ static void test_bad_addresses(struct kunit *test)
 
 static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_new),
-	KUNIT_CASE(test_filter_join),
-	KUNIT_CASE(test_filter_cut),
+	KUNIT_CASE(test_filter_union),
+	KUNIT_CASE(test_filter_intersect),
+	KUNIT_CASE(test_filter_subtract),
+	KUNIT_CASE(test_filter_flags),
+	KUNIT_CASE(test_filter_change),
+	KUNIT_CASE(test_filters_overlap),
 	{}
 };
 

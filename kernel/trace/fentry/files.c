@@ -20,6 +20,7 @@
 #include <linux/uaccess.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /* A pattern, wildcards included, is one word of at most this many bytes. */
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)

@@ -2,17 +2,16 @@
 /*
  * Filters: sets of sites as sorted arrays of addresses.
  *
- * Sites are sorted as well, so whether a filter has a site is answered for all
- * of them in one pass over both. A filter is never changed: joining and cutting
- * make a new one, in time linear in the two.
+ * Sites are sorted as well, so one pass over both tells which sites a filter
+ * contains. Union, intersection and difference make a new filter, in one pass
+ * over the two.
  */
 #include <linux/bsearch.h>
-#include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 static int ip_cmp(const void *a, const void *b)
 {
@@ -28,13 +27,7 @@ static struct fentry_filter *filter_alloc(size_t room)
 	return kvzalloc(struct_size(filter, ip, room), GFP_KERNEL);
 }
 
-/**
- * fentry_filter_new - a filter of some addresses
- * @ip: the addresses, in any order, maybe several times
- * @nr: how many
- *
- * Return: the filter, NULL if there is no memory.
- */
+/* Addresses in any order, some maybe twice; NULL without memory */
 struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr)
 {
 	struct fentry_filter *filter = filter_alloc(nr);
@@ -53,88 +46,86 @@ struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr
 	return filter;
 }
 
-/**
- * fentry_filter_copy - one's own copy of a filter in use
- * @hash: of an ops, or NULL
- *
- * Return: the filter, NULL if there is no memory.
- */
+/* Which of the addresses in two filters are in the result */
+#define ONLY_A	BIT(1)
+#define ONLY_B	BIT(2)
+#define IN_BOTH	BIT(3)
+
+static struct fentry_filter *filter_combine(const struct fentry_filter *a,
+					    const struct fentry_filter *b, unsigned int want)
+{
+	unsigned long nr_a = fentry_filter_count(a), nr_b = fentry_filter_count(b);
+	unsigned long i = 0, j = 0, nr = 0;
+	struct fentry_filter *result;
+
+	result = filter_alloc(want & ONLY_B ? size_add(nr_a, nr_b) : nr_a);
+	if (!result)
+		return NULL;
+
+	while (i < nr_a || j < nr_b) {
+		bool in_a = i < nr_a && (j == nr_b || a->ip[i] <= b->ip[j]);
+		bool in_b = j < nr_b && (i == nr_a || b->ip[j] <= a->ip[i]);
+
+		if (want & BIT(in_a + 2 * in_b))
+			result->ip[nr++] = in_a ? a->ip[i] : b->ip[j];
+		i += in_a;
+		j += in_b;
+	}
+	result->hash.count = nr;
+	result->hash.flags = a ? a->hash.flags : 0;
+	return result;
+}
+
+/* What is in @a or in @b, with the flags of @a; NULL without memory */
+struct fentry_filter *fentry_filter_union(const struct fentry_filter *a,
+					  const struct fentry_filter *b)
+{
+	return filter_combine(a, b, ONLY_A | ONLY_B | IN_BOTH);
+}
+
+/* What is in @a and in @b, with the flags of @a; NULL without memory */
+struct fentry_filter *fentry_filter_intersect(const struct fentry_filter *a,
+					      const struct fentry_filter *b)
+{
+	return filter_combine(a, b, IN_BOTH);
+}
+
+/* What is in @a but not in @b, with the flags of @a; NULL without memory */
+struct fentry_filter *fentry_filter_subtract(const struct fentry_filter *a,
+					     const struct fentry_filter *b)
+{
+	return filter_combine(a, b, ONLY_A);
+}
+
+/* A copy to change of a filter in use, which may be NULL; NULL without memory */
 struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash)
 {
-	unsigned long count = hash ? hash->count : 0;
-	struct fentry_filter *filter = filter_alloc(count);
-
-	if (filter && hash) {
-		filter->hash.count = count;
-		filter->hash.flags = hash->flags;
-		memcpy(filter->ip, fentry_filter(hash)->ip, count * sizeof(*filter->ip));
-	}
-	return filter;
+	return fentry_filter_union(fentry_filter(hash), NULL);
 }
 
-/**
- * fentry_filter_join - what is in either of two filters
- * @a: whose flags the result has
- * @b: another
- *
- * Return: the filter, NULL if there is no memory.
+/*
+ * Add addresses to *@filter, which is not in use, or take them out. -ENOMEM leaves it
+ * as it was.
  */
-struct fentry_filter *fentry_filter_join(const struct fentry_filter *a,
-					 const struct fentry_filter *b)
+int fentry_filter_change(struct fentry_filter **filter, const unsigned long *ip,
+			 unsigned int nr, bool remove)
 {
-	unsigned long i = 0, j = 0, nr = 0;
-	struct fentry_filter *both;
+	struct fentry_filter *change __free(kvfree) = fentry_filter_new(ip, nr);
+	struct fentry_filter *result;
 
-	both = filter_alloc(size_add(a->hash.count, b->hash.count));
-	if (!both)
-		return NULL;
+	if (!change)
+		return -ENOMEM;
+	result = remove ? fentry_filter_subtract(*filter, change) :
+			  fentry_filter_union(*filter, change);
+	if (!result)
+		return -ENOMEM;
 
-	while (i < a->hash.count || j < b->hash.count) {
-		if (j == b->hash.count ||
-		    (i < a->hash.count && a->ip[i] < b->ip[j])) {
-			both->ip[nr++] = a->ip[i++];
-			continue;
-		}
-		if (i < a->hash.count && a->ip[i] == b->ip[j])
-			i++;
-		both->ip[nr++] = b->ip[j++];
-	}
-	both->hash.count = nr;
-	both->hash.flags = a->hash.flags;
-	return both;
+	kvfree(*filter);
+	*filter = result;
+	return 0;
 }
 
-/**
- * fentry_filter_cut - what is in one filter and not in another
- * @a: whose flags the result has
- * @b: what is taken out of it
- *
- * Return: the filter, NULL if there is no memory.
- */
-struct fentry_filter *fentry_filter_cut(const struct fentry_filter *a,
-					const struct fentry_filter *b)
-{
-	unsigned long i, j = 0, nr = 0;
-	struct fentry_filter *rest = filter_alloc(a->hash.count);
-
-	if (!rest)
-		return NULL;
-
-	for (i = 0; i < a->hash.count; i++) {
-		while (j < b->hash.count && b->ip[j] < a->ip[i])
-			j++;
-		if (j == b->hash.count || b->ip[j] != a->ip[i])
-			rest->ip[nr++] = a->ip[i];
-	}
-	rest->hash.count = nr;
-	rest->hash.flags = a->hash.flags;
-	return rest;
-}
-
-/**
- * fentry_filter_free - free a filter that may have been in use
- * @filter: readers may still look at it, or NULL
- */
+/* Free a filter, maybe NULL, that readers may still look at. */
 void fentry_filter_free(struct fentry_filter *filter)
 {
 	if (filter)
@@ -146,47 +137,35 @@ void fentry_filter_free(struct fentry_filter *filter)
  * @hash: the filter, or NULL
  * @ip: the site's address
  *
- * Context: any, with the filter kept from being freed.
+ * Context: any; the caller keeps the filter from being freed.
  *
- * Return: NULL if not; otherwise an entry of which only @ip is to be read.
+ * Return: NULL if not; otherwise an entry of which only @ip may be read.
  */
 struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned long ip)
 {
 	unsigned long *found;
 
-	if (!hash || !hash->count)
+	if (!hash)
 		return NULL;
-
-	found = __inline_bsearch(&ip, fentry_filter(hash)->ip, hash->count,
-				 sizeof(ip), ip_cmp);
+	found = __inline_bsearch(&ip, fentry_filter(hash)->ip, hash->count, sizeof(ip), ip_cmp);
 	return found ? container_of(found, struct ftrace_func_entry, ip) : NULL;
 }
 
-static bool overlap(const struct fentry_filter *a, const struct fentry_filter *b)
-{
-	unsigned long i = 0, j = 0;
-
-	while (i < a->hash.count && j < b->hash.count) {
-		if (a->ip[i] == b->ip[j])
-			return true;
-		if (a->ip[i] < b->ip[j])
-			i++;
-		else
-			j++;
-	}
-	return false;
-}
-
-/**
- * fentry_filters_overlap - is some site in both of two filters?
- * @a: one, NULL: empty
- * @b: another, NULL: empty
- *
- * Return: true if so.
- */
+/* Is some site in both? NULL is an empty filter. */
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
 {
-	return a && b && overlap(fentry_filter(a), fentry_filter(b));
+	unsigned long i;
+
+	if (!a || !b)
+		return false;
+	if (a->count > b->count)
+		swap(a, b);
+
+	for (i = 0; i < a->count; i++) {
+		if (ftrace_lookup_ip(b, fentry_filter(a)->ip[i]))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -194,21 +173,21 @@ bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
  * would mean everything. It keeps a zero.
  */
 static struct fentry_filter *filter_forget(const struct fentry_filter *filter,
-					   const struct fentry_filter *gone)
+					   struct fentry_filter *gone)
 {
-	struct fentry_filter *rest = fentry_filter_cut(filter, gone);
+	struct fentry_filter *rest = fentry_filter_subtract(filter, gone);
 
 	if (rest && filter->hash.count && !rest->hash.count)
 		rest->hash.count = 1;
 	return rest;
 }
 
-static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_filter *gone)
+static void hash_forget(struct ftrace_hash __rcu **slot, struct fentry_filter *gone)
 {
 	struct fentry_filter *old, *rest;
 
 	old = fentry_filter(rcu_dereference_protected(*slot, lockdep_is_held(&ftrace_lock)));
-	if (!old || !overlap(old, gone))
+	if (!old || !fentry_filters_overlap(&old->hash, &gone->hash))
 		return;
 
 	rest = filter_forget(old, gone);
@@ -229,7 +208,7 @@ static void hash_forget(struct ftrace_hash __rcu **slot, const struct fentry_fil
  *
  * Context: process context, sleeps, takes trace_types_lock and regex locks.
  */
-void fentry_filters_forget(const struct fentry_filter *gone)
+void fentry_filters_forget(struct fentry_filter *gone)
 {
 	struct ftrace_ops *ops;
 	struct trace_array *tr;
@@ -258,4 +237,3 @@ void fentry_filters_forget(const struct fentry_filter *gone)
 		hash_forget(&ops->func_hash->notrace_hash, gone);
 	}
 }
-

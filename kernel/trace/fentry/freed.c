@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /**
  * struct freed_text - functions of a module whose text has been freed

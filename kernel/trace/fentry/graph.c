@@ -16,6 +16,7 @@
 #include <asm/setup.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
 

@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /**
  * struct pattern - one of the globs that trace filters know
@@ -218,8 +219,8 @@ static int filter_apply(struct fentry_filter **filter, const struct matches *mat
 	if (!found)
 		return -ENOMEM;
 
-	result = remove ? fentry_filter_cut(*filter, found) :
-			  fentry_filter_join(*filter, found);
+	result = remove ? fentry_filter_subtract(*filter, found) :
+			  fentry_filter_union(*filter, found);
 	kvfree(found);
 	if (!result)
 		return -ENOMEM;

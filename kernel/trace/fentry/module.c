@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /* What dyn_ftrace_total_info shows */
 unsigned long ftrace_update_tot_cnt;

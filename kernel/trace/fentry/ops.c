@@ -15,6 +15,7 @@
 #include <asm/sections.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /* All of the engine's state, from the ops to the sites */
 DEFINE_MUTEX(ftrace_lock);

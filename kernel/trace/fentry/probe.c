@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /**
  * struct ftrace_func_probe - an action that some functions of an instance have
@@ -122,7 +123,7 @@ static int probe_attach(struct ftrace_func_probe *probe, struct fentry_filter *a
 	struct fentry_filter *now = fentry_filter(fentry_ops_hash(&probe->ops, false)), *all;
 	int ret;
 
-	all = now ? fentry_filter_join(now, added) : fentry_filter_copy(&added->hash);
+	all = now ? fentry_filter_union(now, added) : fentry_filter_copy(&added->hash);
 	if (!all)
 		return -ENOMEM;
 
@@ -178,7 +179,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 	had = fentry_filter(fentry_ops_hash(&probe->ops, false));
 	if (had) {
-		struct fentry_filter *rest = fentry_filter_cut(added, had);
+		struct fentry_filter *rest = fentry_filter_subtract(added, had);
 
 		ret = -ENOMEM;
 		if (!rest)
@@ -216,7 +217,7 @@ static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_fil
 {
 	struct fentry_filter *rest;
 
-	rest = fentry_filter_cut(fentry_filter(fentry_ops_hash(&probe->ops, false)), gone);
+	rest = fentry_filter_subtract(fentry_filter(fentry_ops_hash(&probe->ops, false)), gone);
 	if (!rest)
 		return -ENOMEM;
 	if (rest->hash.count)
@@ -263,9 +264,9 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 		struct fentry_filter *match = fentry_filter_copy(NULL);
 
 		ret = match ? fentry_match(&match, glob, NULL) : -ENOMEM;
-		keep = ret >= 0 ? fentry_filter_cut(gone, match) : NULL;
+		keep = ret >= 0 ? fentry_filter_subtract(gone, match) : NULL;
 		kvfree(gone);
-		gone = keep ? fentry_filter_cut(now, keep) : NULL;
+		gone = keep ? fentry_filter_subtract(now, keep) : NULL;
 		kvfree(keep);
 		kvfree(match);
 	}

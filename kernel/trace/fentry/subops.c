@@ -9,6 +9,7 @@
 #include <linux/list.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 /**
  * struct override - what a filter is about to be
@@ -38,7 +39,7 @@ static int join(struct fentry_filter **filter, struct ftrace_hash *more)
 		*filter = NULL;
 		return 0;
 	}
-	both = fentry_filter_join(*filter, fentry_filter(more));
+	both = fentry_filter_union(*filter, fentry_filter(more));
 	if (!both)
 		return -ENOMEM;
 	kvfree(*filter);
@@ -58,8 +59,8 @@ static int meet(struct fentry_filter **filter, struct ftrace_hash *more)
 		*filter = NULL;
 		return 0;
 	}
-	only = fentry_filter_cut(*filter, fentry_filter(more));
-	both = only ? fentry_filter_cut(*filter, only) : NULL;
+	only = fentry_filter_subtract(*filter, fentry_filter(more));
+	both = only ? fentry_filter_subtract(*filter, only) : NULL;
 	kvfree(only);
 	if (!both)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
 #include <linux/list.h>
 
 #include "fentry.h"
+#include "filter.h"
 
 static unsigned long switch_seq;
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Filters: sets of sites as sorted arrays of addresses */
+#ifndef _FENTRY_FILTER_H
+#define _FENTRY_FILTER_H
+
+#include "../trace.h"
+
+/**
+ * struct fentry_filter - a set of sites, by address
+ * @hash: how the rest of the kernel sees it: only count, flags and rcu are used
+ * @ip: the addresses, ascending, none twice
+ *
+ * A filter in use never changes: a new one takes its place. One that is not in
+ * use yet is freed by kvfree(). NULL stands for an empty one.
+ */
+struct fentry_filter {
+	struct ftrace_hash	hash;
+	unsigned long		ip[];
+};
+
+static inline struct fentry_filter *fentry_filter(const struct ftrace_hash *hash)
+{
+	return hash ? container_of(hash, struct fentry_filter, hash) : NULL;
+}
+
+static inline unsigned long fentry_filter_count(const struct fentry_filter *filter)
+{
+	return filter ? filter->hash.count : 0;
+}
+
+struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr);
+struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash);
+struct fentry_filter *fentry_filter_union(const struct fentry_filter *a,
+					  const struct fentry_filter *b);
+struct fentry_filter *fentry_filter_intersect(const struct fentry_filter *a,
+					      const struct fentry_filter *b);
+struct fentry_filter *fentry_filter_subtract(const struct fentry_filter *a,
+					     const struct fentry_filter *b);
+int fentry_filter_change(struct fentry_filter **filter, const unsigned long *ip,
+			 unsigned int nr, bool remove);
+void fentry_filter_free(struct fentry_filter *filter);
+bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
+
+void fentry_filters_forget(struct fentry_filter *gone);
+
+#endif /* _FENTRY_FILTER_H */
