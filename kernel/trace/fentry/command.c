@@ -4,13 +4,10 @@
  *
  * "mod" narrows the pattern down to a module. Others register themselves.
  */
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
 #include "fentry.h"
+#include "command.h"
 #include "filter.h"
+#include "match.h"
 
 static LIST_HEAD(commands);
 static DEFINE_MUTEX(commands_mutex);
@@ -19,6 +16,7 @@ static struct ftrace_func_command *command_find(const char *name)
 {
 	struct ftrace_func_command *cmd;
 
+	lockdep_assert_held(&commands_mutex);
 	list_for_each_entry(cmd, &commands, list) {
 		if (!strcmp(cmd->name, name))
 			return cmd;
@@ -34,20 +32,16 @@ static struct ftrace_func_command *command_find(const char *name)
  */
 int __init register_ftrace_command(struct ftrace_func_command *cmd)
 {
-	int ret = -EBUSY;
-
-	mutex_lock(&commands_mutex);
-	if (!command_find(cmd->name)) {
-		list_add(&cmd->list, &commands);
-		ret = 0;
-	}
-	mutex_unlock(&commands_mutex);
-	return ret;
+	guard(mutex)(&commands_mutex);
+	if (command_find(cmd->name))
+		return -EBUSY;
+	list_add(&cmd->list, &commands);
+	return 0;
 }
 
 /**
- * unregister_ftrace_command - take a command for filter files away
- * @cmd: with the command's name
+ * unregister_ftrace_command - remove a command for filter files
+ * @cmd: has the command's name
  *
  * Return: 0, or -ENODEV if there is none of that name.
  */
@@ -55,18 +49,17 @@ int __init unregister_ftrace_command(struct ftrace_func_command *cmd)
 {
 	struct ftrace_func_command *found;
 
-	mutex_lock(&commands_mutex);
+	guard(mutex)(&commands_mutex);
 	found = command_find(cmd->name);
-	if (found)
-		list_del_init(&found->list);
-	mutex_unlock(&commands_mutex);
-	return found ? 0 : -ENODEV;
+	if (!found)
+		return -ENODEV;
+	list_del_init(&found->list);
+	return 0;
 }
 
 static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
-		       char *func, char *module, bool exclude)
+		       const char *func, const char *module, bool is_notrace)
 {
-	char *pattern;
 	int ret;
 
 	if (!tr)
@@ -74,49 +67,29 @@ static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 	if (!module)
 		return -EINVAL;
 
-	/* Matching writes to it, and a request is to have it as it is. */
-	pattern = kstrdup(func, GFP_KERNEL);
-	if (!pattern)
-		return -ENOMEM;
-
-	ret = fentry_match(filter, pattern, module);
-	kfree(pattern);
-	if (!ret)
-		return fentry_mod_request(tr, func, module, exclude);
-	return ret < 0 ? ret : 0;
+	ret = fentry_match(filter, func, module);
+	/* The module may still come. */
+	return ret == -EINVAL ? fentry_mod_request(tr, func, module, is_notrace) : ret;
 }
 
-/**
- * fentry_command - do what a word of a filter file says
- * @tr: the instance, may be NULL
- * @filter: the filter, not in use; may be replaced
- * @text: the word; written to
- * @exclude: the file is about what not to trace
- *
- * Context: process context, sleeps, takes ftrace_lock.
- *
- * Return: 0, -EINVAL if no function matches or there is no such command,
- * -ENOMEM, or the error of the command.
+/*
+ * Do what a word of a filter file says: change *@filter, which is not in use, or run
+ * a command in @tr, which may be NULL. Writes to @word. Returns 0, -EINVAL if no
+ * function matches or there is no such command, -ENOMEM, or the error of the command.
  */
-int fentry_command(struct trace_array *tr, struct fentry_filter **filter,
-		   char *text, bool exclude)
+int fentry_command(struct trace_array *tr, struct fentry_filter **filter, char *word,
+		   bool is_notrace)
 {
 	struct ftrace_func_command *cmd;
-	char *func = strsep(&text, ":");
-	char *name = strsep(&text, ":");
-	int ret;
+	char *func = strsep(&word, ":");
+	char *name = strsep(&word, ":");
 
-	if (!name) {
-		ret = fentry_match(filter, func, NULL);
-		return ret > 0 ? 0 : ret ?: -EINVAL;
-	}
-
+	if (!name)
+		return fentry_match(filter, func, NULL);
 	if (!strcmp(name, "mod"))
-		return mod_command(tr, filter, func, text, exclude);
+		return mod_command(tr, filter, func, word, is_notrace);
 
-	mutex_lock(&commands_mutex);
+	guard(mutex)(&commands_mutex);
 	cmd = command_find(name);
-	ret = cmd ? cmd->func(tr, &(*filter)->hash, func, name, text, !exclude) : -EINVAL;
-	mutex_unlock(&commands_mutex);
-	return ret;
+	return cmd ? cmd->func(tr, &(*filter)->hash, func, name, word, !is_notrace) : -EINVAL;
 }

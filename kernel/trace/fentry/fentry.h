@@ -148,13 +148,6 @@ static inline struct ftrace_hash *fentry_ops_hash(const struct ftrace_ops *ops, 
 					 lockdep_is_held(&hashes->regex_lock));
 }
 
-/* match.c */
-int fentry_match(struct fentry_filter **filter, char *pattern, char *module);
-
-/* command.c */
-int fentry_command(struct trace_array *tr, struct fentry_filter **filter,
-		   char *text, bool exclude);
-
 /* probe.c */
 struct ftrace_func_probe;
 

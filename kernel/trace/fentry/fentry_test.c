@@ -7,6 +7,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "match.h"
 #include "fentry_test.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
@@ -138,6 +139,42 @@ static void test_filters_overlap(struct kunit *test)
 	kvfree(a);
 	kvfree(b);
 	kvfree(c);
+}
+
+/* How many sites match, or an error */
+static int match(const char *pattern, const char *module)
+{
+	struct fentry_filter *filter __free(kvfree) = fentry_filter_copy(NULL);
+	int ret = filter ? fentry_match(&filter, pattern, module) : -ENOMEM;
+
+	return ret ?: filter->hash.count;
+}
+
+static void test_match(struct kunit *test)
+{
+	int all = match("*", NULL), in_modules;
+
+	KUNIT_EXPECT_GT(test, all, 1000);
+	KUNIT_EXPECT_EQ(test, match("vfs_read", NULL), 1);
+	KUNIT_EXPECT_EQ(test, match("vfs_read*", NULL), match("vfs_rea[d]*", NULL));
+	KUNIT_EXPECT_EQ(test, match("*vfs_read", NULL), match("*vfs_?ead", NULL));
+	KUNIT_EXPECT_EQ(test, match("!vfs_read", NULL), 0);
+	KUNIT_EXPECT_EQ(test, match("vfs_rea", NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, match("", NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, match("1", NULL), 1);
+	KUNIT_EXPECT_EQ(test, match("0", NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, match("1x", NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, match("99999999", NULL), -EINVAL);
+
+	/* Modules: any, none, all but one */
+	KUNIT_EXPECT_EQ(test, match("vfs_read", "*"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, match("vfs_read", "!*"), 1);
+	KUNIT_EXPECT_EQ(test, match("vfs_read", "!"), 1);
+	KUNIT_EXPECT_EQ(test, match("vfs_read", "!no_such"), 1);
+	KUNIT_EXPECT_EQ(test, match("", "!no_such"), all);
+	in_modules = match("", "");
+	KUNIT_EXPECT_EQ(test, max(in_modules, 0) + match("", "!"), all);
+	KUNIT_EXPECT_EQ(test, match("*", "no_such"), -EINVAL);
 }
 
 /* Some ops, as if registered in this order; nothing is attached to a site. */
@@ -469,6 +506,7 @@ static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_flags),
 	KUNIT_CASE(test_filter_change),
 	KUNIT_CASE(test_filters_overlap),
+	KUNIT_CASE(test_match),
 	{}
 };
 

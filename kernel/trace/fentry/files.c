@@ -20,6 +20,7 @@
 #include <linux/uaccess.h>
 
 #include "fentry.h"
+#include "command.h"
 #include "filter.h"
 
 /* A pattern, wildcards included, is one word of at most this many bytes. */

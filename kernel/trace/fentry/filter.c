@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "fentry.h"
 #include "filter.h"
 
 static int ip_cmp(const void *a, const void *b)
@@ -166,74 +165,4 @@ bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
 			return true;
 	}
 	return false;
-}
-
-/*
- * A filter that had entries must not become empty by their text being freed: that
- * would mean everything. It keeps a zero.
- */
-static struct fentry_filter *filter_forget(const struct fentry_filter *filter,
-					   struct fentry_filter *gone)
-{
-	struct fentry_filter *rest = fentry_filter_subtract(filter, gone);
-
-	if (rest && filter->hash.count && !rest->hash.count)
-		rest->hash.count = 1;
-	return rest;
-}
-
-static void hash_forget(struct ftrace_hash __rcu **slot, struct fentry_filter *gone)
-{
-	struct fentry_filter *old, *rest;
-
-	old = fentry_filter(rcu_dereference_protected(*slot, lockdep_is_held(&ftrace_lock)));
-	if (!old || !fentry_filters_overlap(&old->hash, &gone->hash))
-		return;
-
-	rest = filter_forget(old, gone);
-	if (!rest) {
-		pr_warn("no memory, a filter keeps addresses of freed text\n");
-		return;
-	}
-	rcu_assign_pointer(*slot, &rest->hash);
-	fentry_filter_free(old);
-}
-
-/**
- * fentry_filters_forget - take freed text out of the filters of all instances, and
- *	out of those made of them
- * @gone: sites that were in it
- *
- * Other text may get to be there, and is not what the user has asked for.
- *
- * Context: process context, sleeps, takes trace_types_lock and regex locks.
- */
-void fentry_filters_forget(struct fentry_filter *gone)
-{
-	struct ftrace_ops *ops;
-	struct trace_array *tr;
-
-	mutex_lock(&trace_types_lock);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		struct ftrace_ops_hash *hashes = tr->ops ? tr->ops->func_hash : NULL;
-
-		if (!hashes)
-			continue;
-		mutex_lock(&hashes->regex_lock);
-		mutex_lock(&ftrace_lock);
-		hash_forget(&hashes->filter_hash, gone);
-		hash_forget(&hashes->notrace_hash, gone);
-		mutex_unlock(&ftrace_lock);
-		mutex_unlock(&hashes->regex_lock);
-	}
-	mutex_unlock(&trace_types_lock);
-
-	/* And those that were made of them: only under ftrace_lock, too. */
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(ops, &fentry_ops, list) {
-		if (list_empty(&ops->subop_list))
-			continue;
-		hash_forget(&ops->func_hash->filter_hash, gone);
-		hash_forget(&ops->func_hash->notrace_hash, gone);
-	}
 }

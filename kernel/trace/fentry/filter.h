@@ -41,6 +41,7 @@ int fentry_filter_change(struct fentry_filter **filter, const unsigned long *ip,
 void fentry_filter_free(struct fentry_filter *filter);
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
 
+/* set_filter.c */
 void fentry_filters_forget(struct fentry_filter *gone);
 
 #endif /* _FENTRY_FILTER_H */

@@ -17,6 +17,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "match.h"
 
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
 
@@ -189,9 +190,8 @@ static int graph_match(struct fentry_filter **filter, char *word)
 	if (isdigit(word[away]))
 		return -EINVAL;
 	ret = fentry_match(filter, word, NULL);
-	if (ret < 0)
-		return ret;
-	return ret && (!away || (*filter)->hash.count < before) ? 0 : -EINVAL;
+	/* There must be something to take away. */
+	return ret ?: away && (*filter)->hash.count == before ? -EINVAL : 0;
 }
 
 static int graph_word_done(struct graph_file *file)

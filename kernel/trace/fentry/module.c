@@ -16,6 +16,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "match.h"
 
 /* What dyn_ftrace_total_info shows */
 unsigned long ftrace_update_tot_cnt;
@@ -281,12 +282,15 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 		ret = -ENOMEM;
 
 	list_for_each_entry_safe(request, next, &mine, list) {
-		if (filter && ret >= 0)
+		if (filter && !ret)
 			ret = fentry_match(&filter, request->func, request->module);
+		/* It has no such function. */
+		if (ret == -EINVAL)
+			ret = 0;
 		request_free(request);
 	}
 
-	if (filter && ret >= 0) {
+	if (filter && !ret) {
 		mutex_lock(&ftrace_lock);
 		if (!exclude && list_empty(requests))
 			filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
@@ -295,7 +299,7 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 	} else {
 		kvfree(filter);
 	}
-	if (ret < 0)
+	if (ret)
 		pr_warn("%s: its filter could not be set (%d)\n", modname, ret);
 out:
 	mutex_unlock(&hashes->regex_lock);

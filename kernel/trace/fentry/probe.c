@@ -11,6 +11,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "match.h"
 
 /**
  * struct ftrace_func_probe - an action that some functions of an instance have
@@ -264,7 +265,7 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 		struct fentry_filter *match = fentry_filter_copy(NULL);
 
 		ret = match ? fentry_match(&match, glob, NULL) : -ENOMEM;
-		keep = ret >= 0 ? fentry_filter_subtract(gone, match) : NULL;
+		keep = !ret || ret == -EINVAL ? fentry_filter_subtract(gone, match) : NULL;
 		kvfree(gone);
 		gone = keep ? fentry_filter_subtract(now, keep) : NULL;
 		kvfree(keep);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Commands: the words of a filter file */
+#ifndef _FENTRY_COMMAND_H
+#define _FENTRY_COMMAND_H
+
+struct fentry_filter;
+struct trace_array;
+
+int fentry_command(struct trace_array *tr, struct fentry_filter **filter, char *word,
+		   bool is_notrace);
+
+#endif /* _FENTRY_COMMAND_H */
