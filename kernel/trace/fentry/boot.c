@@ -84,5 +84,4 @@ void __init ftrace_init(void)
 		ftrace_set_early_filter(&global_ops, filter_param, 1);
 	if (notrace_param[0])
 		ftrace_set_early_filter(&global_ops, notrace_param, 0);
-	fentry_graph_early_filters();
 }

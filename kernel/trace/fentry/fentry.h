@@ -148,14 +148,6 @@ static inline struct ftrace_hash *fentry_ops_hash(const struct ftrace_ops *ops, 
 					 lockdep_is_held(&hashes->regex_lock));
 }
 
-/* probe.c */
-struct ftrace_func_probe;
-
-struct ftrace_func_probe *fentry_probe_nth(struct trace_array *tr, loff_t n,
-					   unsigned long *ip);
-int fentry_probe_show(struct seq_file *m, struct ftrace_func_probe *probe,
-		      unsigned long ip);
-
 /* module.c */
 static inline struct list_head *fentry_mod_requests(struct trace_array *tr, bool exclude)
 {
@@ -183,21 +175,6 @@ static inline bool fentry_freed_nth(unsigned int *n, unsigned long *value, char 
 {
 	return false;
 }
-#endif
-
-/* graph.c, profile.c: nothing to do where they are configured out */
-#ifdef CONFIG_FUNCTION_GRAPH_TRACER
-void fentry_graph_files(struct dentry *dir);
-void fentry_graph_early_filters(void);
-#else
-static inline void fentry_graph_files(struct dentry *dir) { }
-static inline void fentry_graph_early_filters(void) { }
-#endif
-
-#ifdef CONFIG_FUNCTION_PROFILER
-void fentry_profile_files(struct dentry *dir);
-#else
-static inline void fentry_profile_files(struct dentry *dir) { }
 #endif
 
 /* pid.c */

@@ -12,6 +12,7 @@
 #include "fentry.h"
 #include "filter.h"
 #include "match.h"
+#include "probe.h"
 
 /**
  * struct ftrace_func_probe - an action that some functions of an instance have
@@ -313,53 +314,26 @@ void clear_ftrace_function_probes(struct trace_array *tr)
 		unregister_ftrace_function_probe_func(NULL, tr, probe->action);
 }
 
-/**
- * fentry_probe_nth - for listing the functions with actions
- * @tr: of which instance
- * @n: from 0
- * @ip: gets the function's site
- *
- * Context: under ftrace_lock.
- *
- * Return: the action's probe, NULL if there are not so many.
- */
-struct ftrace_func_probe *fentry_probe_nth(struct trace_array *tr, loff_t n,
-					   unsigned long *ip)
+/* List the functions with an action. */
+void fentry_probes_show(struct seq_file *m, struct trace_array *tr)
 {
 	struct ftrace_func_probe *probe;
+	unsigned long i;
 
+	guard(mutex)(&ftrace_lock);
 	list_for_each_entry(probe, &tr->func_probes, list) {
-		struct fentry_filter *filter = fentry_filter(fentry_ops_hash(&probe->ops, false));
+		struct fentry_filter *functions =
+			fentry_filter(fentry_ops_hash(&probe->ops, false));
+		struct ftrace_probe_ops *action = probe->action;
 
-		if (!filter)
-			continue;
-		if (n < filter->hash.count) {
-			*ip = filter->ip[n];
-			return probe;
+		for (i = 0; i < fentry_filter_count(functions); i++) {
+			if (action->print)
+				action->print(m, functions->ip[i], action, probe->data);
+			else
+				seq_printf(m, "%ps:%ps\n", (void *)functions->ip[i],
+					   action->func);
 		}
-		n -= filter->hash.count;
 	}
-	return NULL;
-}
-
-/**
- * fentry_probe_show - show a function with an action
- * @m: where to
- * @probe: the action's probe
- * @ip: the function's site
- *
- * Context: under ftrace_lock.
- *
- * Return: 0.
- */
-int fentry_probe_show(struct seq_file *m, struct ftrace_func_probe *probe,
-		      unsigned long ip)
-{
-	if (probe->action->print)
-		return probe->action->print(m, ip, probe->action, probe->data);
-
-	seq_printf(m, "%ps:%ps\n", (void *)ip, probe->action->func);
-	return 0;
 }
 
 /*

@@ -219,13 +219,12 @@ static const struct file_operations profile_fops = {
 	.llseek	= default_llseek,
 };
 
-/**
- * fentry_profile_files - the profiler's files
- * @dir: of the top instance
- */
-void __init fentry_profile_files(struct dentry *dir)
+static int __init profile_files(void)
 {
-	int cpu;
+	int cpu, ret = tracing_init_dentry();
+
+	if (ret)
+		return ret;
 
 	for_each_possible_cpu(cpu) {
 		struct profile_table *table = per_cpu_ptr(&profile_tables, cpu);
@@ -243,6 +242,8 @@ void __init fentry_profile_files(struct dentry *dir)
 			kfree(table->stat.name);
 		}
 	}
-	trace_create_file("function_profile_enabled", TRACE_MODE_WRITE, dir, NULL,
+	trace_create_file("function_profile_enabled", TRACE_MODE_WRITE, NULL, NULL,
 			  &profile_fops);
+	return 0;
 }
+fs_initcall(profile_files);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that list sites: available_filter_functions and others like it. The position
+ * in a file is an index over the sites of all tables.
+ */
+#include <linux/security.h>
+#include <linux/seq_file.h>
+
+#include "fentry.h"
+
+/* Which sites a file lists, and what it says of them, as its inode's i_private */
+#define SHOW_ADDRS	BIT(0)
+#define ONLY_ENABLED	BIT(1)
+#define ONLY_TOUCHED	BIT(2)
+#define SHOW_ATTACHED	(ONLY_ENABLED | ONLY_TOUCHED)
+
+static bool site_shown(const struct text_site *site, unsigned long flags)
+{
+	return !(site->state & TEXT_SITE_DEAD) &&
+	       (!(flags & ONLY_ENABLED) || text_site_target_id(site)) &&
+	       (!(flags & ONLY_TOUCHED) || (site->state & FENTRY_TOUCHED));
+}
+
+/* The site at *@pos or the first one after it that is shown */
+static struct text_site *find_site(struct seq_file *m, loff_t *pos)
+{
+	struct text_site_table *table;
+	loff_t first = 0;
+
+	for_each_fentry_table(table) {
+		for (; *pos < first + table->nr; ++*pos) {
+			struct text_site *site = &table->sites[*pos - first];
+
+			if (table->ready && site_shown(site, (unsigned long)m->private))
+				return site;
+		}
+		first += table->nr;
+	}
+	return NULL;
+}
+
+static void *sites_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&ftrace_lock);
+	return fentry_dead ? NULL : find_site(m, pos);
+}
+
+static void *sites_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return find_site(m, pos);
+}
+
+static void sites_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&ftrace_lock);
+}
+
+/* How many callbacks, of what nature, and by which trampoline they are called */
+static void show_attached(struct seq_file *m, const struct text_site *site)
+{
+	const struct ops_set *set = fentry_site_set(site);
+	unsigned int i;
+
+	seq_printf(m, " (%u)%s%s%s  %s", set->nr,
+		   set->flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   set->flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
+		   set->direct ? " D" : "  ",
+		   site->state & FENTRY_MODIFIED ? " M " : "   ");
+
+	for (i = 0; i < set->nr; i++) {
+		struct ftrace_ops *ops = set->ops[i];
+
+		if (fentry_ops_is_called(ops))
+			seq_printf(m, "\ttramp: %pS (%pS) ->%pS",
+				   (void *)set->tramp.addr, ops->func, fentry_ops_callback(ops));
+	}
+	if (set->direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)set->direct);
+}
+
+static int sites_show(struct seq_file *m, void *v)
+{
+	unsigned long flags = (unsigned long)m->private;
+	unsigned long ip = text_site_addr(v);
+
+	if (flags & SHOW_ADDRS)
+		seq_printf(m, "%lx ", ip);
+	seq_printf(m, "%ps", (void *)ip);
+	if (flags & SHOW_ATTACHED)
+		show_attached(m, v);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations sites_seq_ops = {
+	.start	= sites_start,
+	.next	= sites_next,
+	.stop	= sites_stop,
+	.show	= sites_show,
+};
+
+static int sites_open(struct inode *inode, struct file *filp)
+{
+	int ret = 0;
+
+	/* A kernel that is locked down does not tell where all its functions are. */
+	if (!((unsigned long)inode->i_private & SHOW_ATTACHED))
+		ret = fentry_dead ? -ENODEV : security_locked_down(LOCKDOWN_TRACEFS);
+	ret = ret ?: seq_open(filp, &sites_seq_ops);
+	if (!ret)
+		((struct seq_file *)filp->private_data)->private = inode->i_private;
+	return ret;
+}
+
+static const struct file_operations sites_fops = {
+	.open		= sites_open,
+	.release	= seq_release,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+};
+
+/**
+ * ftrace_init_tracefs_toplevel - the files that only the top instance has
+ * @tr: the top instance
+ * @d_tracer: its directory
+ */
+void __init ftrace_init_tracefs_toplevel(struct trace_array *tr, struct dentry *d_tracer)
+{
+	trace_create_file("available_filter_functions", TRACE_MODE_READ, d_tracer,
+			  (void *)0, &sites_fops);
+	trace_create_file("available_filter_functions_addrs", TRACE_MODE_READ, d_tracer,
+			  (void *)SHOW_ADDRS, &sites_fops);
+	trace_create_file("enabled_functions", TRACE_MODE_READ, d_tracer,
+			  (void *)ONLY_ENABLED, &sites_fops);
+	trace_create_file("touched_functions", TRACE_MODE_READ, d_tracer,
+			  (void *)ONLY_TOUCHED, &sites_fops);
+	ftrace_create_filter_files(NULL, d_tracer);
+}
