@@ -4,8 +4,6 @@
  * file: "function:traceoff:3". All functions with the same action in an instance
  * share one ops.
  */
-#include <linux/hashtable.h>
-#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -16,12 +14,11 @@
 
 /**
  * struct ftrace_func_probe - an action that some functions of an instance have
- * @ops: with the functions as filter
+ * @ops: with the functions as filter; while it has none, it is not registered
  * @action: what is done
  * @tr: the instance
- * @list: all of the instance, under ftrace_lock
+ * @list: all of the instance, under probes_mutex
  * @data: the action's own
- * @refs: functions, and users of this structure; under ftrace_lock
  */
 struct ftrace_func_probe {
 	struct ftrace_ops		ops;
@@ -29,8 +26,16 @@ struct ftrace_func_probe {
 	struct trace_array		*tr;
 	struct list_head		list;
 	void				*data;
-	unsigned long			refs;
 };
+
+/* Held while functions get an action or lose it, or are listed. Before ftrace_lock. */
+static DEFINE_MUTEX(probes_mutex);
+
+static struct fentry_filter *probe_functions(const struct ftrace_func_probe *probe)
+{
+	return fentry_filter(rcu_dereference_protected(probe->ops.func_hash->filter_hash,
+						       lockdep_is_held(&probes_mutex)));
+}
 
 static void probe_callback(unsigned long ip, unsigned long parent_ip,
 			   struct ftrace_ops *ops, struct ftrace_regs *fregs)
@@ -55,90 +60,104 @@ static struct ftrace_func_probe *probe_find(struct trace_array *tr,
 	return NULL;
 }
 
-static struct ftrace_func_probe *probe_get(struct trace_array *tr,
-					   struct ftrace_probe_ops *action, bool create)
+static struct ftrace_func_probe *probe_new(struct trace_array *tr,
+					   struct ftrace_probe_ops *action)
 {
-	struct ftrace_func_probe *probe;
+	struct ftrace_func_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL);
 
-	mutex_lock(&ftrace_lock);
-	probe = probe_find(tr, action);
-	if (!probe && create) {
-		probe = kzalloc(sizeof(*probe), GFP_KERNEL);
-		if (probe) {
-			probe->ops.func = probe_callback;
-			fentry_ops_init(&probe->ops);
-			probe->action = action;
-			probe->tr = tr;
-			list_add(&probe->list, &tr->func_probes);
-		}
-	}
-	if (probe)
-		probe->refs++;
-	mutex_unlock(&ftrace_lock);
+	if (!probe)
+		return NULL;
+	probe->ops.func = probe_callback;
+	probe->action = action;
+	probe->tr = tr;
+	fentry_ops_init(&probe->ops);
+	list_add(&probe->list, &tr->func_probes);
 	return probe;
 }
 
-static void probe_put(struct ftrace_func_probe *probe)
+static void probe_free_unused(struct ftrace_func_probe *probe)
 {
-	mutex_lock(&ftrace_lock);
-	if (!--probe->refs) {
-		/* No function is left: the action frees what it has for all. */
-		if (probe->action->free)
-			probe->action->free(probe->action, probe->tr, 0, probe->data);
-		list_del(&probe->list);
-		ftrace_free_filter(&probe->ops);
-		kfree(probe);
-	}
-	mutex_unlock(&ftrace_lock);
+	if (probe_functions(probe))
+		return;
+	/* Address 0: the action frees what it has for all functions. */
+	if (probe->action->free)
+		probe->action->free(probe->action, probe->tr, 0, probe->data);
+	list_del(&probe->list);
+	kfree(probe);
+}
+
+/* Tell the action that the first @nr of @functions do not have it any more. */
+static void action_free(struct ftrace_func_probe *probe,
+			const struct fentry_filter *functions, unsigned long nr)
+{
+	struct ftrace_probe_ops *action = probe->action;
+
+	while (action->free && nr--)
+		action->free(action, probe->tr, functions->ip[nr], probe->data);
 }
 
 /* Tell the action about its new functions; if it refuses one, about none. */
-static int action_init(struct ftrace_func_probe *probe, const struct fentry_filter *added,
-		       void *data)
+static int action_init(struct ftrace_func_probe *probe,
+		       const struct fentry_filter *functions, void *data)
 {
 	struct ftrace_probe_ops *action = probe->action;
 	unsigned long i;
 	int ret;
 
-	for (i = 0; action->init && i < added->hash.count; i++) {
-		ret = action->init(action, probe->tr, added->ip[i], data, &probe->data);
+	for (i = 0; action->init && i < functions->hash.count; i++) {
+		ret = action->init(action, probe->tr, functions->ip[i], data, &probe->data);
 		if (ret < 0) {
-			while (action->free && i--)
-				action->free(action, probe->tr, added->ip[i], probe->data);
+			action_free(probe, functions, i);
 			return ret;
 		}
 	}
 	return 0;
 }
 
-static void action_free(struct ftrace_func_probe *probe, const struct fentry_filter *gone)
+/* The probe is to have these functions. Takes @functions over. */
+static int probe_set(struct ftrace_func_probe *probe, struct fentry_filter *functions)
 {
-	struct ftrace_probe_ops *action = probe->action;
-	unsigned long i;
-
-	for (i = 0; action->free && i < gone->hash.count; i++)
-		action->free(action, probe->tr, gone->ip[i], probe->data);
-}
-
-static int probe_attach(struct ftrace_func_probe *probe, struct fentry_filter *added)
-{
-	struct fentry_filter *now = fentry_filter(fentry_ops_hash(&probe->ops, false)), *all;
+	struct ftrace_ops *ops = &probe->ops;
 	int ret;
 
-	all = now ? fentry_filter_union(now, added) : fentry_filter_copy(&added->hash);
-	if (!all)
-		return -ENOMEM;
+	guard(mutex)(&ftrace_lock);
+	if (functions->hash.count) {
+		ret = fentry_ops_set_filter(ops, functions, false);
+		if (!ret && !(ops->flags & FTRACE_OPS_FL_ENABLED))
+			ret = ftrace_startup(ops, 0);
+	} else {
+		/* An empty filter would stand for every function. */
+		kvfree(functions);
+		ret = ftrace_shutdown(ops, 0);
+	}
+	if (!(ops->flags & FTRACE_OPS_FL_ENABLED))
+		ftrace_free_filter(ops);
+	return ret;
+}
 
-	ret = fentry_ops_set_filter(&probe->ops, all, false);
+static int probe_attach(struct ftrace_func_probe *probe, const struct fentry_filter *match,
+			void *data)
+{
+	const struct fentry_filter *had = probe_functions(probe);
+	struct fentry_filter *added __free(kvfree) = fentry_filter_subtract(match, had);
+	struct fentry_filter *all __free(kvfree) = fentry_filter_union(match, had);
+	int ret;
+
+	if (!added || !all)
+		return -ENOMEM;
+	if (!added->hash.count)
+		return -EINVAL;
+
+	ret = action_init(probe, added, data);
 	if (ret)
 		return ret;
 
-	if (!(probe->ops.flags & FTRACE_OPS_FL_ENABLED)) {
-		ret = ftrace_startup(&probe->ops, 0);
-		if (ret)
-			fentry_ops_set_filter(&probe->ops, NULL, false);
+	ret = probe_set(probe, no_free_ptr(all));
+	if (ret) {
+		action_free(probe, added, added->hash.count);
+		return ret;
 	}
-	return ret;
+	return added->hash.count;
 }
 
 /**
@@ -151,83 +170,53 @@ static int probe_attach(struct ftrace_func_probe *probe, struct fentry_filter *a
  * Context: process context, sleeps, takes ftrace_lock.
  *
  * Return: how many functions got it that had not had it, or with nothing
- * changed -EINVAL if none, -ENOMEM, or an error of @action->init() or
- * fentry_switch().
+ * changed -EINVAL if none, -ENOMEM, -ENODEV after ftrace_kill(), or an error of
+ * @action->init() or ftrace_startup().
  */
 int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 				   struct ftrace_probe_ops *action, void *data)
 {
-	struct fentry_filter *added, *had;
+	struct fentry_filter *match __free(kvfree) = fentry_filter_copy(NULL);
 	struct ftrace_func_probe *probe;
-	struct mutex *regex_lock;
 	int ret;
 
 	if (WARN_ON(!tr || glob[0] == '!'))
 		return -EINVAL;
-
-	probe = probe_get(tr, action, true);
-	added = fentry_filter_copy(NULL);
-	if (!probe || !added) {
-		ret = -ENOMEM;
-		goto out_put;
-	}
-
-	regex_lock = &probe->ops.func_hash->regex_lock;
-	mutex_lock(regex_lock);
-
-	ret = fentry_match(&added, glob, NULL);
-	if (ret < 0)
-		goto out_unlock;
-
-	had = fentry_filter(fentry_ops_hash(&probe->ops, false));
-	if (had) {
-		struct fentry_filter *rest = fentry_filter_subtract(added, had);
-
-		ret = -ENOMEM;
-		if (!rest)
-			goto out_unlock;
-		kvfree(added);
-		added = rest;
-	}
-
-	ret = added->hash.count ? action_init(probe, added, data) : -EINVAL;
+	if (!match)
+		return -ENOMEM;
+	ret = fentry_match(&match, glob, NULL);
 	if (ret)
-		goto out_unlock;
+		return ret;
 
-	mutex_lock(&ftrace_lock);
-	ret = probe_attach(probe, added);
-	if (!ret)
-		probe->refs += added->hash.count;
-	mutex_unlock(&ftrace_lock);
-
-	if (ret)
-		action_free(probe, added);
-	else
-		ret = added->hash.count;
-
-out_unlock:
-	mutex_unlock(regex_lock);
-out_put:
-	kvfree(added);
-	if (probe)
-		probe_put(probe);
+	guard(mutex)(&probes_mutex);
+	probe = probe_find(tr, action) ?: probe_new(tr, action);
+	if (!probe)
+		return -ENOMEM;
+	ret = probe_attach(probe, match, data);
+	probe_free_unused(probe);
 	return ret;
 }
 
-/* Take functions away from a probe, which is without any if none is left. */
-static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_filter *gone)
+static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_filter *match)
 {
-	struct fentry_filter *rest;
+	const struct fentry_filter *had = probe_functions(probe);
+	struct fentry_filter *gone __free(kvfree) = fentry_filter_intersect(had, match);
+	struct fentry_filter *rest __free(kvfree) = fentry_filter_subtract(had, match);
+	int ret;
 
-	rest = fentry_filter_subtract(fentry_filter(fentry_ops_hash(&probe->ops, false)), gone);
-	if (!rest)
+	if (!gone || !rest)
 		return -ENOMEM;
-	if (rest->hash.count)
-		return fentry_ops_set_filter(&probe->ops, rest, false);
+	if (!gone->hash.count)
+		return -EINVAL;
 
-	/* An empty filter would mean everything: unregister it first */
-	kvfree(rest);
-	return ftrace_shutdown(&probe->ops, 0);
+	ret = probe_set(probe, no_free_ptr(rest));
+	if (ret)
+		return ret;
+
+	/* A task may still be on its way to the action of one of them. */
+	fentry_sets_sync();
+	action_free(probe, gone, gone->hash.count);
+	return 0;
 }
 
 /**
@@ -238,67 +227,31 @@ static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_fil
  *
  * Context: process context, sleeps, takes ftrace_lock.
  *
- * Return: 0, -ENODEV if the action is attached to nothing, -EINVAL if not to a
- * function that matches, -ENOMEM, or an error of fentry_switch().
+ * Return: 0, -ENODEV if the action is attached to nothing or after ftrace_kill(),
+ * -EINVAL if it is not attached to a function that matches, -ENOMEM, or an error
+ * of fentry_ops_set_filter().
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *action)
 {
-	struct fentry_filter *gone = NULL, *now, *keep;
+	struct fentry_filter *match __free(kvfree) = NULL;
+	bool all = !glob || !*glob || !strcmp(glob, "*");
 	struct ftrace_func_probe *probe;
-	int ret = -EINVAL;
+	int ret;
 
 	if (WARN_ON(glob && glob[0] == '!'))
 		return -EINVAL;
 
-	probe = probe_get(tr, action, false);
+	guard(mutex)(&probes_mutex);
+	probe = probe_find(tr, action);
 	if (!probe)
 		return -ENODEV;
 
-	mutex_lock(&probe->ops.func_hash->regex_lock);
-	now = fentry_filter(fentry_ops_hash(&probe->ops, false));
-	if (!now)
-		goto out;
-
-	/* What matches is what is left when all that does not is taken away. */
-	gone = fentry_filter_copy(&now->hash);
-	if (gone && glob && *glob && strcmp(glob, "*")) {
-		struct fentry_filter *match = fentry_filter_copy(NULL);
-
-		ret = match ? fentry_match(&match, glob, NULL) : -ENOMEM;
-		keep = !ret || ret == -EINVAL ? fentry_filter_subtract(gone, match) : NULL;
-		kvfree(gone);
-		gone = keep ? fentry_filter_subtract(now, keep) : NULL;
-		kvfree(keep);
-		kvfree(match);
-	}
-	if (!gone) {
-		ret = -ENOMEM;
-		goto out;
-	}
-	if (!gone->hash.count) {
-		ret = -EINVAL;
-		goto out;
-	}
-
-	mutex_lock(&ftrace_lock);
-	ret = probe_detach(probe, gone);
-	if (!ret && !(probe->ops.flags & FTRACE_OPS_FL_ENABLED))
-		ftrace_free_filter(&probe->ops);
-	mutex_unlock(&ftrace_lock);
-	if (ret)
-		goto out;
-
-	/* A task may still be on its way to the action of one of them. */
-	fentry_sets_sync();
-	action_free(probe, gone);
-	mutex_lock(&ftrace_lock);
-	probe->refs -= gone->hash.count;
-	mutex_unlock(&ftrace_lock);
-out:
-	mutex_unlock(&probe->ops.func_hash->regex_lock);
-	kvfree(gone);
-	probe_put(probe);
+	match = fentry_filter_copy(all ? &probe_functions(probe)->hash : NULL);
+	if (!match)
+		return -ENOMEM;
+	ret = (all ? 0 : fentry_match(&match, glob, NULL)) ?: probe_detach(probe, match);
+	probe_free_unused(probe);
 	return ret;
 }
 
@@ -320,10 +273,9 @@ void fentry_probes_show(struct seq_file *m, struct trace_array *tr)
 	struct ftrace_func_probe *probe;
 	unsigned long i;
 
-	guard(mutex)(&ftrace_lock);
+	guard(mutex)(&probes_mutex);
 	list_for_each_entry(probe, &tr->func_probes, list) {
-		struct fentry_filter *functions =
-			fentry_filter(fentry_ops_hash(&probe->ops, false));
+		const struct fentry_filter *functions = probe_functions(probe);
 		struct ftrace_probe_ops *action = probe->action;
 
 		for (i = 0; i < fentry_filter_count(functions); i++) {
@@ -334,127 +286,4 @@ void fentry_probes_show(struct seq_file *m, struct trace_array *tr)
 					   action->func);
 		}
 	}
-}
-
-/*
- * Mappers: something that an action has for each of its functions. Looked up
- * from callbacks, changed under the probe's regex_lock.
- */
-struct mapping {
-	struct hlist_node	node;
-	struct rcu_head		rcu;
-	unsigned long		ip;
-	void			*data;
-};
-
-struct ftrace_func_mapper {
-	DECLARE_HASHTABLE(map, 8);
-};
-
-/**
- * allocate_ftrace_func_mapper - a new mapper with nothing in it
- *
- * Return: the mapper, NULL if there is no memory.
- */
-struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
-{
-	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
-}
-
-static struct mapping *mapping_find(struct ftrace_func_mapper *mapper, unsigned long ip)
-{
-	struct mapping *mapping;
-
-	hash_for_each_possible_rcu_notrace(mapper->map, mapping, node, ip) {
-		if (mapping->ip == ip)
-			return mapping;
-	}
-	return NULL;
-}
-
-/**
- * ftrace_func_mapper_find_ip - what a mapper has for a function
- * @mapper: the mapper
- * @ip: the function's site
- *
- * Context: any, with preemption off.
- *
- * Return: where the data is, to be used in place; NULL if there is none.
- */
-void **ftrace_func_mapper_find_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
-{
-	struct mapping *mapping = mapping_find(mapper, ip);
-
-	return mapping ? &mapping->data : NULL;
-}
-
-/**
- * ftrace_func_mapper_add_ip - put something into a mapper for a function
- * @mapper: the mapper
- * @ip: the function's site
- * @data: what
- *
- * Return: 0, -EBUSY if there is something for it, -ENOMEM.
- */
-int ftrace_func_mapper_add_ip(struct ftrace_func_mapper *mapper, unsigned long ip,
-			      void *data)
-{
-	struct mapping *mapping;
-
-	if (mapping_find(mapper, ip))
-		return -EBUSY;
-
-	mapping = kmalloc(sizeof(*mapping), GFP_KERNEL);
-	if (!mapping)
-		return -ENOMEM;
-
-	mapping->ip = ip;
-	mapping->data = data;
-	hash_add_rcu(mapper->map, &mapping->node, ip);
-	return 0;
-}
-
-/**
- * ftrace_func_mapper_remove_ip - take what it has for a function from a mapper
- * @mapper: the mapper
- * @ip: the function's site
- *
- * Return: the data, NULL if there is none.
- */
-void *ftrace_func_mapper_remove_ip(struct ftrace_func_mapper *mapper, unsigned long ip)
-{
-	struct mapping *mapping = mapping_find(mapper, ip);
-	void *data;
-
-	if (!mapping)
-		return NULL;
-
-	data = mapping->data;
-	hash_del_rcu(&mapping->node);
-	kfree_rcu(mapping, rcu);
-	return data;
-}
-
-/**
- * free_ftrace_func_mapper - free a mapper that is not used any more
- * @mapper: the mapper, or NULL
- * @free_func: called for each data, if not NULL
- */
-void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper,
-			     ftrace_mapper_func free_func)
-{
-	struct mapping *mapping;
-	struct hlist_node *next;
-	int bucket;
-
-	if (!mapper)
-		return;
-
-	hash_for_each_safe(mapper->map, bucket, next, mapping, node) {
-		if (free_func)
-			free_func(mapping->data);
-		hash_del_rcu(&mapping->node);
-		kfree_rcu(mapping, rcu);
-	}
-	kfree(mapper);
 }
