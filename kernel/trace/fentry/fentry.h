@@ -177,8 +177,4 @@ static inline bool fentry_freed_nth(unsigned int *n, unsigned long *value, char 
 }
 #endif
 
-/* pid.c */
-void fentry_pid_func(unsigned long ip, unsigned long parent_ip,
-		     struct ftrace_ops *op, struct ftrace_regs *fregs);
-
 #endif /* _FENTRY_H */

@@ -16,6 +16,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "pid_func.h"
 
 /* All of the engine's state, from the ops to the sites */
 DEFINE_MUTEX(ftrace_lock);
