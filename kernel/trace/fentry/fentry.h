@@ -160,21 +160,4 @@ void fentry_mod_requests_clear(struct list_head *requests);
 int fentry_mod_request(struct trace_array *tr, const char *func,
 		       const char *module, bool exclude);
 
-/* freed.c: nothing where there are no modules */
-#ifdef CONFIG_MODULES
-void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone);
-void fentry_drop_symbols(struct module *mod);
-bool fentry_freed_nth(unsigned int *n, unsigned long *value, char *name, char *module_name);
-#else
-static inline void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone)
-{
-}
-
-static inline bool fentry_freed_nth(unsigned int *n, unsigned long *value, char *name,
-				    char *module_name)
-{
-	return false;
-}
-#endif
-
 #endif /* _FENTRY_H */

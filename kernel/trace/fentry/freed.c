@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Freed functions: the names of functions of modules whose text has been freed after
- * initialisation, but that stand in traces.
+ * Freed functions: names of functions of modules whose text has been freed after
+ * initialisation, for traces that they are in.
  */
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -10,89 +10,62 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "freed.h"
 
 /**
- * struct freed_text - functions of a module whose text has been freed
- * @list: all of them
- * @mod: the module
+ * struct freed_func - a function whose text has been freed
+ * @list: all of them, changes under ftrace_lock, read under RCU
  * @rcu: for freeing
- * @nr: how many functions
- * @funcs: the functions
+ * @mod: the module it is of
+ * @ip: its address
+ * @size: in bytes
+ * @name: its name
  */
-struct freed_text {
+struct freed_func {
 	struct list_head	list;
-	struct module		*mod;
 	struct rcu_head		rcu;
-	unsigned int		nr;
-	struct freed_func {
-		unsigned long	ip, size;
-		char		*name;
-	} funcs[] __counted_by(nr);
+	struct module		*mod;
+	unsigned long		ip, size;
+	char			name[];
 };
 
-static LIST_HEAD(freed_texts);	/* changes under ftrace_lock, read under RCU */
+static LIST_HEAD(freed_funcs);
 
-/**
- * fentry_keep_symbols - remember the names of functions that are about to go
- * @mod: the module
- * @gone: their sites
- *
- * Without memory for it, traces will show addresses.
- *
- * Context: process context, sleeps, under ftrace_lock.
+/*
+ * Remember the names of functions that are about to go, by their sites. Without memory
+ * traces show addresses. Under ftrace_lock.
  */
 void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone)
 {
+	unsigned long i, size, offset, len;
 	char name[KSYM_SYMBOL_LEN];
-	struct freed_text *text;
-	unsigned long i;
+	struct freed_func *func;
 
-	text = gone->hash.count ?
-	       kzalloc(struct_size(text, funcs, gone->hash.count), GFP_KERNEL) : NULL;
-	if (!text)
-		return;
-
-	text->mod = mod;
 	for (i = 0; i < gone->hash.count; i++) {
-		unsigned long size, offset, ip = gone->ip[i];
-		struct freed_func func;
-
-		if (!kallsyms_lookup(ip, &size, &offset, NULL, name))
+		if (!kallsyms_lookup(gone->ip[i], &size, &offset, NULL, name))
 			continue;
-		func = (struct freed_func) { ip - offset, size, kstrdup(name, GFP_KERNEL) };
-		if (!func.name)
-			break;
-		text->funcs[text->nr++] = func;
+		len = strlen(name) + 1;
+		func = kmalloc(struct_size(func, name, len), GFP_KERNEL);
+		if (!func)
+			return;
+		func->mod = mod;
+		func->ip = gone->ip[i] - offset;
+		func->size = size;
+		memcpy(func->name, name, len);
+		list_add_rcu(&func->list, &freed_funcs);
 	}
-	list_add_rcu(&text->list, &freed_texts);
 }
 
-static void freed_text_free(struct rcu_head *rcu)
-{
-	struct freed_text *text = container_of(rcu, struct freed_text, rcu);
-	unsigned int i;
-
-	for (i = 0; i < text->nr; i++)
-		kfree(text->funcs[i].name);
-	kfree(text);
-}
-
-/**
- * fentry_drop_symbols - forget the names of a module's functions
- * @mod: the module, which is going as a whole
- *
- * Context: under ftrace_lock.
- */
+/* Forget the names of a module that is going as a whole. Under ftrace_lock. */
 void fentry_drop_symbols(struct module *mod)
 {
-	struct freed_text *text;
+	struct freed_func *func, *next;
 
-	list_for_each_entry(text, &freed_texts, list) {
-		if (text->mod != mod)
+	list_for_each_entry_safe(func, next, &freed_funcs, list) {
+		if (func->mod != mod)
 			continue;
-		list_del_rcu(&text->list);
-		call_rcu(&text->rcu, freed_text_free);
-		return;
+		list_del_rcu(&func->list);
+		kfree_rcu(func, rcu);
 	}
 }
 
@@ -110,61 +83,43 @@ void fentry_drop_symbols(struct module *mod)
  *
  * Return: length of the name, 0 if the address is in no such function.
  */
-int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size,
-			      unsigned long *off, char **modname,
-			      const unsigned char **modbuildid, char *sym)
+int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned long *off,
+			      char **modname, const unsigned char **modbuildid, char *sym)
 {
-	struct freed_text *text;
-	unsigned int i;
-	int ret = 0;
+	const struct freed_func *func;
 
-	preempt_disable();
-	list_for_each_entry_rcu(text, &freed_texts, list, true) {
-		for (i = 0; i < text->nr && !ret; i++) {
-			const struct freed_func *func = &text->funcs[i];
-
-			if (addr - func->ip >= func->size)
-				continue;
-			if (size)
-				*size = func->size;
-			if (off)
-				*off = addr - func->ip;
-			if (modname)
-				*modname = text->mod->name;
-			if (modbuildid)
-				*modbuildid = module_buildid(text->mod);
-			ret = strscpy(sym, func->name, KSYM_NAME_LEN);
-		}
-		if (ret)
-			break;
+	guard(preempt)();
+	list_for_each_entry_rcu(func, &freed_funcs, list, true) {
+		if (addr - func->ip >= func->size)
+			continue;
+		if (size)
+			*size = func->size;
+		if (off)
+			*off = addr - func->ip;
+		if (modname)
+			*modname = func->mod->name;
+		if (modbuildid)
+			*modbuildid = module_buildid(func->mod);
+		return strscpy(sym, func->name, KSYM_NAME_LEN);
 	}
-	preempt_enable();
-	return ret;
+	return 0;
 }
 
-/**
- * fentry_freed_nth - for listing the functions that have been freed
- * @n: from 0; if there are not so many, gets by how many it was too much
- * @value: gets the address
- * @name: gets the name, KSYM_NAME_LEN bytes
- * @module_name: gets the module's, MODULE_NAME_LEN bytes
- *
- * Context: under RCU or with preemption off.
- *
- * Return: whether there is one.
+/*
+ * The *@n-th freed function, from 0. If there are not so many, *@n gets reduced by how
+ * many there are. @name has KSYM_NAME_LEN bytes, @module_name MODULE_NAME_LEN. Under RCU
+ * or with preemption off.
  */
 bool fentry_freed_nth(unsigned int *n, unsigned long *value, char *name, char *module_name)
 {
-	struct freed_text *text;
+	const struct freed_func *func;
 
-	list_for_each_entry_rcu(text, &freed_texts, list, true) {
-		if (*n >= text->nr) {
-			*n -= text->nr;
+	list_for_each_entry_rcu(func, &freed_funcs, list, true) {
+		if ((*n)--)
 			continue;
-		}
-		*value = text->funcs[*n].ip;
-		strscpy(name, text->funcs[*n].name, KSYM_NAME_LEN);
-		strscpy(module_name, text->mod->name, MODULE_NAME_LEN);
+		*value = func->ip;
+		strscpy(name, func->name, KSYM_NAME_LEN);
+		strscpy(module_name, func->mod->name, MODULE_NAME_LEN);
 		return true;
 	}
 	return false;

@@ -8,6 +8,7 @@
 #include <linux/module.h>
 
 #include "fentry.h"
+#include "freed.h"
 
 /**
  * ftrace_location_range - the first site in a range of addresses
@@ -146,7 +147,8 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 	int ret = 0;
 
 	preempt_disable();
-	if (fentry_freed_nth(&symnum, value, name, module_name)) {
+	if (IS_ENABLED(CONFIG_MODULES) &&
+	    fentry_freed_nth(&symnum, value, name, module_name)) {
 		*type = 'T';
 		*exported = 1;
 		goto out;

@@ -16,6 +16,7 @@
 
 #include "fentry.h"
 #include "filter.h"
+#include "freed.h"
 #include "match.h"
 
 /* What dyn_ftrace_total_info shows */
@@ -203,7 +204,7 @@ void ftrace_free_mem(struct module *mod, void *start, void *end)
 	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table)
 		gone = sites_gone(table, (unsigned long)start, (unsigned long)end - 1);
-	if (gone && mod && !list_empty(&fentry_ops))
+	if (IS_ENABLED(CONFIG_MODULES) && gone && mod && !list_empty(&fentry_ops))
 		fentry_keep_symbols(mod, gone);
 	mutex_unlock(&ftrace_lock);
 
