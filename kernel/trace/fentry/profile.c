@@ -1,27 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The function profiler: how often each function was called, and, where function
- * returns are traced, how long it took (profile_times.c, else profile_hits.c).
+ * returns are traced, how long it took.
  *
  * Each CPU counts in a table of its own, with open addressing. An entry is claimed
  * for a function by cmpxchg(), as an NMI may want one in the middle of that.
  */
-#include <linux/cpumask.h>
 #include <linux/hash.h>
-#include <linux/log2.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
-#include <linux/percpu.h>
 #include <linux/seq_file.h>
-#include <linux/uaccess.h>
+#include <linux/slab.h>
 
 #include "fentry.h"
-#include "profile.h"
+#include "../trace_output.h"
 #include "../trace_stat.h"
+
+#define HAS_TIMES	IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER)
 
 /* How many entries to look at: the table may fill up with those of freed text. */
 #define PROBES	64
 
+/**
+ * struct profile_entry - what a CPU knows about a function
+ * @ip: the function's site, 0: the entry is free
+ * @hits: how often it was called
+ * @time: how long it took, in all, in ns
+ * @time_squared: sum of the squares of that
+ */
+struct profile_entry {
+	unsigned long	ip;
+	unsigned long	hits;
+	u64		time;
+	u64		time_squared;
+};
+
+/**
+ * struct profile_table - the functions that a CPU has called
+ * @entries: 1 << @bits of them, and a last one with hits, where a search ends
+ * @bits: log2 of the size
+ * @stat: its file in trace_stat
+ */
 struct profile_table {
 	struct profile_entry	*entries;
 	unsigned int		bits;
@@ -35,16 +53,8 @@ static DEFINE_MUTEX(profile_mutex);
 
 static bool profiling __read_mostly;
 
-/**
- * fentry_profile_entry - this CPU's entry for a function
- * @ip: the function's site
- * @claim: make one if there is none
- *
- * Context: any, interrupts off.
- *
- * Return: the entry, or NULL if there is none, or no room, or nothing to do.
- */
-struct profile_entry *fentry_profile_entry(unsigned long ip, bool claim)
+/* This CPU's entry for a function, with interrupts off; NULL without room */
+static struct profile_entry *find_entry(unsigned long ip, bool claim)
 {
 	const struct profile_table *table = this_cpu_ptr(&profile_tables);
 	unsigned int mask = (1u << table->bits) - 1, i, n;
@@ -53,77 +63,191 @@ struct profile_entry *fentry_profile_entry(unsigned long ip, bool claim)
 		return NULL;
 
 	i = hash_long(ip, table->bits);
-	for (n = 0; n < PROBES; n++, i = (i + 1) & mask) {
-		struct profile_entry *entry = &table->entries[i];
+	for (n = 0; n < PROBES; n++) {
+		struct profile_entry *entry = &table->entries[(i + n) & mask];
 		unsigned long is = READ_ONCE(entry->ip);
 
-		if (!is) {
-			if (!claim)
-				return NULL;
+		if (!is && !claim)
+			return NULL;
+		if (!is)
 			is = cmpxchg_local(&entry->ip, 0, ip) ?: ip;
-		}
 		if (is == ip)
 			return entry;
 	}
 	return NULL;
 }
 
-/* The first entry that counts at @i or after it */
-static void *entry_from(const struct profile_table *table, unsigned int i)
+static void count_call(unsigned long ip)
 {
-	for (; table->entries && i < 1u << table->bits; i++) {
-		if (table->entries[i].hits)
-			return &table->entries[i];
-	}
-	return NULL;
+	struct profile_entry *entry;
+
+	guard(irqsave)();
+	entry = find_entry(ip, true);
+	if (entry)
+		entry->hits++;
 }
 
-/* The statistics' interface passes on neither the table nor the file. */
-static const struct profile_table *table_of(const struct profile_entry *entry)
-{
-	const struct profile_table *table;
-	int cpu;
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* The time of a function is with that of those it calls. */
+static bool graph_time = true;
 
-	for_each_possible_cpu(cpu) {
-		table = per_cpu_ptr(&profile_tables, cpu);
-		if (entry >= table->entries && entry < table->entries + (1u << table->bits))
-			return table;
+/**
+ * ftrace_graph_graph_time_control - trace option graph-time
+ * @enable: count the time of called functions
+ */
+void ftrace_graph_graph_time_control(bool enable)
+{
+	graph_time = enable;
+}
+
+static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+{
+	struct ftrace_ret_stack *frame;
+
+	count_call(trace->func);
+
+	/* It goes when function returns are not traced any more. */
+	if (!current->ret_stack)
+		return 0;
+	frame = ftrace_graph_get_ret_stack(current, 0);
+	if (frame)
+		frame->subtime = 0;
+	return 1;
+}
+
+/* The time of this call that was not spent in traced functions it has called */
+static u64 own_time(u64 time)
+{
+	struct ftrace_ret_stack *caller = ftrace_graph_get_ret_stack(current, 1);
+	struct ftrace_ret_stack *frame = ftrace_graph_get_ret_stack(current, 0);
+
+	if (caller)
+		caller->subtime += time;
+	return frame && frame->subtime < time ? time - frame->subtime : 0;
+}
+
+static void on_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	u64 time = trace->rettime - trace->calltime;
+	struct profile_entry *entry;
+
+	/* It was called before there was a clock for it. */
+	if (!trace->calltime)
+		return;
+
+	guard(irqsave)();
+	if (!graph_time)
+		time = own_time(time);
+	entry = find_entry(trace->func, false);
+	if (entry) {
+		entry->time += time;
+		entry->time_squared += time * time;
 	}
-	return NULL;
+}
+
+static struct fgraph_ops profile_ops = {
+	.entryfunc	= on_entry,
+	.retfunc	= on_return,
+};
+
+static int profile_attach(void)
+{
+	ftrace_ops_set_global_filter(&profile_ops.ops);
+	return register_ftrace_graph(&profile_ops);
+}
+
+static void profile_detach(void)
+{
+	unregister_ftrace_graph(&profile_ops);
+}
+
+/*
+ * s^2 = (n * sum(x^2) - sum(x)^2) / (n * (n - 1)), of times in ns, in 1/1000 us^2:
+ * printing divides by 1000 once more.
+ */
+static u64 variance(const struct profile_entry *entry)
+{
+	u64 denominator = entry->hits * (entry->hits - 1) * 1000;
+
+	if (!denominator)
+		return 0;
+	return div64_u64(entry->hits * entry->time_squared - entry->time * entry->time,
+			 denominator);
+}
+
+static void show_times(struct seq_file *m, const struct profile_entry *entry, u64 average)
+{
+	const u64 columns[] = { entry->time, average, variance(entry) };
+	static struct trace_seq s;	/* under profile_mutex */
+	int i;
+
+	trace_seq_init(&s);
+	for (i = 0; i < ARRAY_SIZE(columns); i++) {
+		trace_seq_puts(&s, "    ");
+		trace_print_graph_duration(columns[i], &s);
+	}
+	trace_print_seq(m, &s);
+}
+#else /* CONFIG_FUNCTION_GRAPH_TRACER */
+static void on_entry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	count_call(ip);
+}
+
+static struct ftrace_ops profile_ops = {
+	.func	= on_entry,
+};
+
+static int profile_attach(void)
+{
+	ftrace_ops_set_global_filter(&profile_ops);
+	return register_ftrace_function(&profile_ops);
+}
+
+static void profile_detach(void)
+{
+	unregister_ftrace_function(&profile_ops);
+}
+
+static void show_times(struct seq_file *m, const struct profile_entry *entry, u64 average) { }
+
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
+
+/* The first entry from this one on that counts; NULL at the table's last one */
+static void *entry_from(struct profile_entry *entry)
+{
+	while (entry && !entry->hits)
+		entry++;
+	return entry && entry->ip ? entry : NULL;
 }
 
 static void *stat_start(struct tracer_stat *trace)
 {
-	return entry_from(container_of(trace, struct profile_table, stat), 0);
+	return entry_from(container_of(trace, struct profile_table, stat)->entries);
 }
 
 static void *stat_next(void *prev, int idx)
 {
-	const struct profile_table *table = table_of(prev);
-
-	return table ? entry_from(table, (struct profile_entry *)prev - table->entries + 1) :
-		       NULL;
+	return entry_from((struct profile_entry *)prev + 1);
 }
 
 static int stat_cmp(const void *a, const void *b)
 {
 	const struct profile_entry *x = a, *y = b;
 
-	if (fentry_profile_times)
-		return x->time < y->time ? -1 : x->time > y->time;
+	/* Without times they are all 0. */
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
 	return x->hits < y->hits ? -1 : x->hits > y->hits;
 }
 
 static int stat_headers(struct seq_file *m)
 {
-	static const char *const lines[2][2] = {
-		{ "Hit", "---" },
-		{ "Hit    Time            Avg             s^2",
-		  "---    ----            ---             ---" },
-	};
-
-	seq_printf(m, "  %-38s %s\n", "Function", lines[fentry_profile_times][0]);
-	seq_printf(m, "  %-38s %s\n", "--------", lines[fentry_profile_times][1]);
+	seq_printf(m, "  %-38s %s\n", "Function",
+		   HAS_TIMES ? "Hit    Time            Avg             s^2" : "Hit");
+	seq_printf(m, "  %-38s %s\n", "--------",
+		   HAS_TIMES ? "---    ----            ---             ---" : "---");
 	return 0;
 }
 
@@ -140,18 +264,17 @@ static int stat_show(struct seq_file *m, void *v)
 		return -EBUSY;
 
 	average = div64_ul(entry->time, entry->hits);
-	if (fentry_profile_times && tracing_thresh && average < tracing_thresh)
+	if (HAS_TIMES && tracing_thresh && average < tracing_thresh)
 		return 0;
 
 	kallsyms_lookup(entry->ip, NULL, NULL, NULL, name);
 	seq_printf(m, "  %-30.30s  %10lu", name, entry->hits);
-	if (fentry_profile_times)
-		fentry_profile_show(m, entry, average);
+	show_times(m, entry, average);
 	seq_putc(m, '\n');
 	return 0;
 }
 
-/* Entries for at least twice as many functions as there are, all zero */
+/* Entries for at least twice as many functions as there are, all zero but the last */
 static int tables_init(void)
 {
 	unsigned int bits = ilog2(roundup_pow_of_two(ftrace_update_tot_cnt)) + 1;
@@ -164,45 +287,34 @@ static int tables_init(void)
 			memset(table->entries, 0, sizeof(*table->entries) << table->bits);
 			continue;
 		}
-		table->entries = kvcalloc(1u << bits, sizeof(*table->entries), GFP_KERNEL);
+		table->entries = kvcalloc((1u << bits) + 1, sizeof(*table->entries), GFP_KERNEL);
 		if (!table->entries)
 			return -ENOMEM;
+		table->entries[1u << bits].hits = 1;
 		table->bits = bits;
 	}
 	return 0;
 }
 
-static int profile_switch(bool on)
+static ssize_t profile_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	int ret = 0;
-
-	guard(mutex)(&profile_mutex);
-
-	if (profiling == on)
-		return 0;
-	if (!on) {
-		WRITE_ONCE(profiling, false);
-		fentry_profile_detach();
-		return 0;
-	}
-
-	ret = tables_init();
-	if (!ret)
-		ret = fentry_profile_attach();
-	if (!ret)
-		WRITE_ONCE(profiling, true);
-	return ret;
-}
-
-static ssize_t profile_write(struct file *filp, const char __user *ubuf, size_t cnt,
-			     loff_t *ppos)
-{
-	unsigned long val;
+	unsigned long on;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val) ?: profile_switch(val);
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &on);
 	if (ret)
 		return ret;
+
+	guard(mutex)(&profile_mutex);
+	if (on && !profiling) {
+		ret = tables_init() ?: profile_attach();
+		if (ret)
+			return ret;
+		WRITE_ONCE(profiling, true);
+	} else if (!on && profiling) {
+		WRITE_ONCE(profiling, false);
+		profile_detach();
+	}
 	*ppos += cnt;
 	return cnt;
 }
