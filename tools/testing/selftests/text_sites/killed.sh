@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# After ftrace_kill() nobody looks at ops that are still registered: their owners may
+# have freed them. There is no way back, so the machine is of no use to other tests
+# afterwards, and says by "killed_ops" on its command line that this may be done.
+
+. "$(dirname "$0")/functions.sh"
+
+# refused FILE TEXT
+refused()
+{
+	local said
+	said=$( (echo "$2" >&"$1") 2>&1 ) && fail "'$2' was taken"
+	[[ $said == *'No such device'* ]] || fail "'$2': $said"
+}
+
+open_files_are_closed_and_modules_go_and_come()
+{
+	local old kill name
+	kill=$(sed -n 's/^\([0-9a-f]*\) [Tt] ftrace_kill$/\1/p' /proc/kallsyms)
+	[ -n "$kill" ] || fail "no ftrace_kill()"
+
+	modprobe dummy
+	mkdir instances/i
+	echo ':mod:dummy' > instances/i/set_ftrace_filter
+	echo ':mod:ops_test' > instances/i/set_ftrace_notrace
+	exec 3>> set_ftrace_filter 4>> instances/i/set_ftrace_notrace 5>> set_graph_function
+	echo vfs_read >&3
+	echo vfs_read >&4
+	echo vfs_read >&5
+
+	old=$(complaints)
+	insmod "$HERE/test_modules/killed_ops.ko" kill=0x"$kill"
+	for name in 3 4 5; do
+		refused $name vfs_open
+	done
+	echo "# closing"
+	exec 3>&- 4>&- 5>&-
+	echo "# unloading"
+	rmmod dummy
+	echo "# loading"
+	modprobe dummy
+	insmod "$HERE/test_modules/ops_test.ko"
+	echo "# an instance goes"
+	rmdir instances/i
+	equal "complaints" "$(complaints)" "$old"
+}
+
+ktap_print_header
+ktap_set_plan 1
+name="open files are closed and modules go and come after ftrace_kill()"
+if ! grep -qw killed_ops /proc/cmdline; then
+	ktap_test_skip "$name: not on this machine"
+elif ( set -e; reset_tracing; open_files_are_closed_and_modules_go_and_come ) 2>&1; then
+	ktap_test_pass "$name"
+else
+	ktap_test_fail "$name"
+fi
+ktap_finished
