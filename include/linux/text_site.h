@@ -76,6 +76,7 @@ struct text_site_table;
  * struct text_site_kind - sites that share one space of target ids
  * @name: for messages
  * @insn: what its sites hold, unless it is the NOP
+ * @original: where they go as they were compiled, until arch_text_site_convert()
  * @take: takes the record with this number into use, of a table that has been checked
  *	and not yet sorted; NULL: nothing is to be done
  * @tables: where its sites are
@@ -86,6 +87,7 @@ struct text_site_table;
 struct text_site_kind {
 	const char		*name;
 	enum text_insn		insn;
+	unsigned long		original;
 	int			(*take)(struct text_site_table *table, unsigned int i);
 	struct text_site_table	*tables;
 	struct text_target	*pages[TEXT_TARGET_PAGES];
@@ -221,7 +223,7 @@ void text_site_abort(struct text_site_kind *kind);
 /**
  * struct text_site_report - what became of a table's sites at their conversion
  * @converted: sites that are NOPs now
- * @left: sites that did not hold what the compiler puts there, and are dead
+ * @left: sites that did not hold what was to be there, and are dead
  */
 struct text_site_report {
 	unsigned int	converted;

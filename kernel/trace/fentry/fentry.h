@@ -9,7 +9,7 @@
 #include <linux/ftrace.h>
 #include <linux/text_site.h>
 
-#include <asm/text_site.h>
+#include <asm/fentry.h>
 
 #include "../trace.h"
 #include "../ftrace_internal.h"
@@ -69,7 +69,7 @@ struct ops_set {
 	unsigned int		nr_sites;
 	unsigned long		flags;
 	unsigned long		direct;
-	struct text_trampoline	tramp;
+	struct fentry_trampoline	tramp;
 	struct hlist_node	hash;
 	struct list_head	retired;
 	struct rcu_head		rcu;

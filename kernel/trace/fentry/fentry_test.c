@@ -242,12 +242,12 @@ static void test_sets_are_interned(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ab->id, abc->id);
 	KUNIT_EXPECT_PTR_EQ(test, text_target(&fentry_sites, ab->id)->owner, ab);
 	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, ab->id)->addr, ab->tramp.addr);
-	KUNIT_EXPECT_PTR_EQ(test, text_trampoline_find(ab->tramp.addr), &ab->tramp);
-	KUNIT_EXPECT_PTR_EQ(test, text_trampoline_find(ab->tramp.addr + ab->tramp.size - 1),
+	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(ab->tramp.addr), &ab->tramp);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(ab->tramp.addr + ab->tramp.size - 1),
 			    &ab->tramp);
-	KUNIT_EXPECT_PTR_NE(test, text_trampoline_find(ab->tramp.addr + ab->tramp.size),
+	KUNIT_EXPECT_PTR_NE(test, fentry_trampoline_find(ab->tramp.addr + ab->tramp.size),
 			    &ab->tramp);
-	KUNIT_EXPECT_NULL(test, text_trampoline_find((unsigned long)fake_callback));
+	KUNIT_EXPECT_NULL(test, fentry_trampoline_find((unsigned long)fake_callback));
 
 	/* The latest registered comes first */
 	KUNIT_EXPECT_PTR_EQ(test, abc->ops[0], &fake_ops[2]);

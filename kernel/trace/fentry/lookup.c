@@ -123,7 +123,7 @@ bool is_ftrace_trampoline(unsigned long addr)
 	bool ret;
 
 	preempt_disable_notrace();
-	ret = text_trampoline_find(addr);
+	ret = fentry_trampoline_find(addr);
 	preempt_enable_notrace();
 	return ret;
 }

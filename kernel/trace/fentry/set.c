@@ -28,6 +28,7 @@ static struct text_target first_targets[TEXT_TARGET_PAGE] = {
 struct text_site_kind fentry_sites = {
 	.name	= "function entry",
 	.insn	= TEXT_INSN_CALL,
+	.original = (unsigned long)__fentry__,
 	.pages	= { first_targets },
 };
 
@@ -129,7 +130,7 @@ static int target_alloc(struct ops_set *set)
 
 static int set_trampoline(struct ops_set *set)
 {
-	struct text_site_callback *calls;
+	struct fentry_callback *calls;
 	unsigned int i, nr = 0, flags = 0;
 	int ret = 0;
 
@@ -152,7 +153,7 @@ static int set_trampoline(struct ops_set *set)
 	}
 
 	if (nr)
-		ret = text_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
+		ret = fentry_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
 
 	kfree(calls);
 	return ret;
@@ -164,7 +165,7 @@ static int set_trampoline(struct ops_set *set)
  */
 static void report_trampoline(const struct ops_set *set, bool comes)
 {
-	const struct text_trampoline *tramp = &set->tramp;
+	const struct fentry_trampoline *tramp = &set->tramp;
 	void *text = (void *)tramp->addr;
 
 	if (!tramp->nr)
@@ -211,7 +212,7 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 
 err_trampoline:
 	if (set->tramp.nr)
-		text_trampoline_free(&set->tramp);
+		fentry_trampoline_free(&set->tramp);
 err_free:
 	kfree_rcu(set, rcu);
 	return ERR_PTR(ret);
@@ -310,7 +311,7 @@ void fentry_sets_retarget(struct ftrace_ops *ops)
 			if (!fentry_ops_is_called(set->ops[i]))
 				continue;
 			if (set->ops[i] == ops)
-				text_trampoline_retarget(&set->tramp, call,
+				fentry_trampoline_retarget(&set->tramp, call,
 							 fentry_ops_callback(ops));
 			call++;
 		}
@@ -351,7 +352,7 @@ void fentry_sets_remove(struct ftrace_ops *ops)
 		set->flags &= ~(ops->flags & FENTRY_EXCLUSIVE);
 		if (ops->flags & FTRACE_OPS_FL_DIRECT) {
 			set->direct = absent->direct_call;
-			text_trampoline_go_on_to(&set->tramp, set->direct);
+			fentry_trampoline_go_on_to(&set->tramp, set->direct);
 		}
 		hash_del_rcu(&set->hash);
 		hlist_add_head(&set->hash, &changed);
@@ -423,7 +424,7 @@ static void retire_work_func(struct work_struct *work)
 	list_for_each_entry_safe(set, next, &dying, retired) {
 		if (set->tramp.nr) {
 			report_trampoline(set, false);
-			text_trampoline_free(&set->tramp);
+			fentry_trampoline_free(&set->tramp);
 		}
 		ida_free(&set_ids, set->id);
 		kfree_rcu(set, rcu);

@@ -28,7 +28,6 @@
 #include <linux/text_site.h>
 #include <linux/unaligned.h>
 
-#include <asm/ftrace.h>
 #include <asm/sync_core.h>
 #include <asm/text-patching.h>
 
@@ -85,10 +84,10 @@ static bool holds_nop(unsigned long addr)
 }
 
 /**
- * arch_text_site_convert - turn the compiler's calls of a table into NOPs
+ * arch_text_site_convert - turn the sites of a table into NOPs
  * @table: initialised, not yet added
  *
- * A site that does not hold the compiler's call is left as it is and dead.
+ * A site that does not go to its kind's @original is left as it is and dead.
  *
  * Context: the text is writable and nobody runs it, but for the kernel's own
  * at boot, where there is one CPU with interrupts off.
@@ -97,6 +96,8 @@ static bool holds_nop(unsigned long addr)
  */
 struct text_site_report arch_text_site_convert(struct text_site_table *table)
 {
+	const unsigned long original = table->kind->original;
+	const u8 opcode = opcodes[table->kind->insn];
 	struct text_site_report report = {};
 	struct text_site *site;
 	u64 nop = 0;
@@ -106,13 +107,13 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 	for_each_text_site(site, table) {
 		unsigned long addr = text_site_addr(site);
 
-		if (likely(holds_insn(CALL_INSN_OPCODE, addr, (unsigned long)__fentry__))) {
+		if (likely(holds_insn(opcode, addr, original))) {
 			convert_site(addr, nop);
 			continue;
 		}
 		if (!report.left++)
-			pr_warn("text_site: %pS: %*ph is not a call of __fentry__, left alone\n",
-				(void *)addr, TEXT_SITE_SIZE, (void *)addr);
+			pr_warn("text_site: %pS: %*ph does not go to %pS, left alone\n",
+				(void *)addr, TEXT_SITE_SIZE, (void *)addr, (void *)original);
 		site->state |= TEXT_SITE_DEAD;
 	}
 	report.converted = table->nr - report.left;

@@ -5,29 +5,25 @@
 #include <linux/mm.h>
 #include <linux/text_site.h>
 
-#include <asm/ftrace.h>
 #include <asm/text-patching.h>
 
 #include "text_site.h"
 
 #define NR_SITES	4
 
-/* Within reach of __fentry__, as all of the kernel's data is */
 static u8 text[2 * PAGE_SIZE] __aligned(PAGE_SIZE);
 static struct text_site sites[NR_SITES];
 
-static const struct text_site_kind call_sites = { .name = "call" };
+/* Where the sites go at first: nothing is called, so any address in reach will do. */
+static const u8 original;
+
+static struct text_site_kind call_sites = {
+	.name = "call", .original = (unsigned long)&original,
+};
+
 static const struct text_site_kind jmp_sites = { .name = "jump", .insn = TEXT_INSN_JMP };
 
-static void *address_of_fentry(void)
-{
-	void *func = __fentry__;
-
-	OPTIMIZER_HIDE_VAR(func);
-	return func;
-}
-
-/* A call of __fentry__ at each of some offsets, and other bytes everywhere else */
+/* A call of @original at each of some offsets, and other bytes everywhere else */
 static void text_init(struct text_site_table *table, const unsigned int *offsets)
 {
 	int i;
@@ -36,11 +32,13 @@ static void text_init(struct text_site_table *table, const unsigned int *offsets
 	for (i = 0; i < NR_SITES; i++) {
 		u8 *at = text + offsets[i];
 
-		__text_gen_insn(at, CALL_INSN_OPCODE, at, address_of_fentry(), CALL_INSN_SIZE);
+		__text_gen_insn(at, CALL_INSN_OPCODE, at, &original, CALL_INSN_SIZE);
 		sites[i].offset = (unsigned long)at - (unsigned long)&sites[i].offset;
 		sites[i].state = 0;
 	}
-	*table = (struct text_site_table) { .sites = sites, .nr = NR_SITES };
+	*table = (struct text_site_table) {
+		.sites = sites, .nr = NR_SITES, .kind = &call_sites,
+	};
 }
 
 static void expect_nop(struct kunit *test, unsigned int offset)
@@ -99,21 +97,21 @@ static void test_what_is_no_call_is_left_alone(struct kunit *test)
 static void test_verify(struct kunit *test)
 {
 	static const unsigned int offsets[NR_SITES] = { 16, 32, 48, 64 };
-	unsigned long fentry = (unsigned long)address_of_fentry();
+	const unsigned long target = (unsigned long)&original;
 	struct text_site_table table;
 
 	text_init(&table, offsets);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry), 0);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target + 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], fentry), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], target), -EINVAL);
 
 	/* The same bytes but for the first are a jump. */
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), 0);
 	text[16] = JMP32_INSN_OPCODE;
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], fentry), 0);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], fentry), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), fentry);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], target), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), target);
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&call_sites, (unsigned long)text + 16), 0);
 }
 

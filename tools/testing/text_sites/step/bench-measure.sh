@@ -71,8 +71,9 @@ lines()
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
 	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
 		"$TREE"/arch/x86/kernel/text_site "$TREE"/arch/x86/include/asm/text_site.h \
+		"$TREE"/arch/x86/kernel/fentry "$TREE"/arch/x86/include/asm/fentry.h \
 		"$TREE"/include/linux/text_site.h "$TREE"/scripts/mcount_loc.pl \
-		-name '*.[chS]' ! -name '*_test*' ! -name 'inline.c' ! -name 'marker.S' -o -name 'mcount_loc.pl') ;;
+		-name '*.[chS]' ! -name '*_test*' -o -name 'mcount_loc.pl') ;;
 	esac
 	printf 'lines\t%s\n' "$(cat "${files[@]}" | wc -l)"
 	# Without comments; a number sign begins one in a script

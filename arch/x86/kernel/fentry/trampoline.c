@@ -4,8 +4,8 @@
  * returns to the site.
  *
  *   entry:  lea    -frame(%rsp),%rsp
- *           pushf; pop                          all registers only
- *   body:   mov    %rcx,cx(%rsp) ...            into a struct pt_regs
+ *   body:   pushf; pop                          all registers only
+ *           mov    %rcx,cx(%rsp) ...            into a struct pt_regs
  *           call   func                         once for each callback, with
  *           ...                                 %rdi: the site
  *                                               %rsi: its caller
@@ -15,6 +15,18 @@
  *           push; popf                          all registers only
  *           lea    frame(%rsp),%rsp
  *   tail:   ret                                 or jmp, if it is to go on elsewhere
+ *
+ * A shared trampoline goes on to where its callback has said, in orig_ax. That is
+ * known at run time only, and no register is free to jump through:
+ *
+ *           call   1f; int3                     the predictor of returns gets an
+ *   1:      lea    8(%rsp),%rsp                 entry for the additional one
+ *           mov    orig_ax(%rsp),%rax
+ *           mov    %rax,frame-8(%rsp)
+ *           ...                                 as above
+ *           lea    frame-8(%rsp),%rsp
+ *   tail:   ret                                 to orig_ax, with the return address
+ *                                               into the traced function on top
  *
  * The stack of a trampoline, upwards from %rsp:
  *
@@ -28,27 +40,26 @@
  *   frame + 8      return address of the traced function
  *
  * Only lea moves the stack pointer, by one amount at one place, so that a table
- * of five lines tells the unwinder all there is to know (text_trampoline_orc).
+ * of six lines tells the unwinder all there is to know (fentry_trampoline_orc).
  */
 #include <linux/cpu.h>
 #include <linux/execmem.h>
+#include <linux/ftrace.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/moduleloader.h>
+#include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>
-#include <linux/text_site.h>
 #include <linux/vmalloc.h>
 
 #include <asm/alternative.h>
+#include <asm/fentry.h>
 #include <asm/nospec-branch.h>
 #include <asm/orc_types.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
-#include <asm/text_site.h>
-
-#include "text_site.h"
 
 #define PARENT		sizeof(struct pt_regs)
 #define LINKS		(IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0)
@@ -204,20 +215,33 @@ static void emit_regs(struct assembler *as,
 #define FLAGS	offsetof(struct pt_regs, flags)
 
 /* popf and pushf work at the top of the stack, so the slot is 8 bytes off. */
-static void emit_save_flags(struct assembler *as, struct text_trampoline *tramp)
+static void emit_save_flags(struct assembler *as, struct fentry_trampoline *tramp)
 {
 	EMIT(as, 0x9c);				/* pushf */
-	tramp->flags_at = as->len;
+	tramp->more_at[0] = as->len;
 	EMIT(as, 0x8f);				/* pop FLAGS(%rsp) */
 	emit_rsp_disp(as, 0, FLAGS);
 }
 
-static void emit_restore_flags(struct assembler *as, struct text_trampoline *tramp)
+static void emit_restore_flags(struct assembler *as, struct fentry_trampoline *tramp)
 {
 	EMIT(as, 0xff);				/* push FLAGS(%rsp) */
 	emit_rsp_disp(as, 6, FLAGS);
-	tramp->flags_back_at = as->len;
+	tramp->more_at[1] = as->len;
 	EMIT(as, 0x9d);				/* popf */
+}
+
+/*
+ * Where a shared trampoline goes on to. The slot is the last word of the frame: that
+ * of %ss, or of the last link, neither of which is needed any more.
+ */
+static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
+{
+	EMIT(as, CALL_INSN_OPCODE, 1, 0, 0, 0, INT3_INSN_OPCODE);
+	tramp->more_at[2] = as->len;
+	emit_lea(as, RSP, 8);
+	emit_load(as, RAX, offsetof(struct pt_regs, orig_ax));
+	emit_store(as, RAX, tramp->frame - 8);
 }
 
 /*
@@ -245,17 +269,18 @@ static void emit_links(struct assembler *as, unsigned int frame)
 	emit_lea(as, RBP, function);
 }
 
-static void generate(struct assembler *as, struct text_trampoline *tramp,
-		     unsigned int flags, const struct text_site_callback *calls)
+static void generate(struct assembler *as, struct fentry_trampoline *tramp,
+		     unsigned int flags, const struct fentry_callback *calls)
 {
 	const unsigned int frame = tramp->nr > 1 ? FRAME_MANY : FRAME_ONE;
-	const bool regs = flags & TRAMPOLINE_REGS;
-	const bool result = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SET_IP);
+	const bool shared = flags & TRAMPOLINE_SHARED;
+	const bool regs = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SHARED);
+	const bool result = regs || flags & TRAMPOLINE_SET_IP;
 	unsigned int i;
 
 	tramp->frame = frame;
-	tramp->flags_at = 0;
-	tramp->flags_back_at = 0;
+	tramp->left = shared ? 8 : 0;
+	memset(tramp->more_at, 0, sizeof(tramp->more_at));
 
 	emit_lea(as, RSP, -frame);
 	tramp->body = as->len;
@@ -269,7 +294,8 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 	if (regs) {
 		emit_regs(as, emit_store, other_regs, ARRAY_SIZE(other_regs));
 		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
-		emit_store_imm(as, 0, offsetof(struct pt_regs, orig_ax));
+		emit_store_imm(as, shared ? (unsigned long)ftrace_stub_direct_tramp : 0,
+			       offsetof(struct pt_regs, orig_ax));
 	}
 	/* ftrace_get_regs() knows a full set by its code segment. */
 	emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
@@ -296,7 +322,7 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 			emit_load(as, RDI, frame);
 			emit_load(as, RSI, PARENT);
 		}
-		EMIT(as, 0x48, 0x8d, 0x7f, -TEXT_SITE_SIZE);	/* lea -5(%rdi),%rdi */
+		EMIT(as, 0x48, 0x8d, 0x7f, -CALL_INSN_SIZE);	/* lea -5(%rdi),%rdi */
 		emit_load_arg(as, (unsigned long)calls[i].arg);
 		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
 		emit_call_depth(as);
@@ -312,13 +338,15 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
 	if (regs || LINKS)
 		emit_regs(as, emit_load, &frame_reg, 1);
+	if (shared)
+		emit_slot(as, tramp);
 	if (result)
 		emit_regs(as, emit_load, &result_reg, 1);
 	emit_regs(as, emit_load, argument_regs, ARRAY_SIZE(argument_regs));
 	if (regs)
 		emit_restore_flags(as, tramp);
 
-	emit_lea(as, RSP, frame);
+	emit_lea(as, RSP, frame - tramp->left);
 	tramp->tail = as->len;
 	if (tramp->onward)
 		emit_branch(as, JMP32_INSN_OPCODE, (void *)tramp->onward);
@@ -336,7 +364,29 @@ static void generate(struct assembler *as, struct text_trampoline *tramp,
 
 static struct gen_pool *pool;
 static DEFINE_MUTEX(pool_mutex);
-static LIST_HEAD(trampolines);	/* changes under pool_mutex, read under RCU */
+
+/* Changes under pool_mutex; unwinders read it at any moment, under RCU. */
+static struct latch_tree_root trampolines;
+
+static struct fentry_trampoline *tramp_of(struct latch_tree_node *node)
+{
+	return container_of(node, struct fentry_trampoline, node);
+}
+
+static __always_inline bool tramp_less(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return tramp_of(a)->addr < tramp_of(b)->addr;
+}
+
+static __always_inline int tramp_comp(void *key, struct latch_tree_node *node)
+{
+	const struct fentry_trampoline *tramp = tramp_of(node);
+	const unsigned long addr = (unsigned long)key;
+
+	return addr < tramp->addr ? -1 : addr - tramp->addr >= tramp->size;
+}
+
+static const struct latch_tree_ops tramp_order = { .less = tramp_less, .comp = tramp_comp };
 
 static int pool_grow(void)
 {
@@ -373,7 +423,7 @@ static unsigned long pool_alloc(unsigned int size)
 }
 
 /**
- * text_trampoline_create - generate a trampoline
+ * fentry_trampoline_create - generate a trampoline
  * @tramp: gets its description
  * @flags: TRAMPOLINE_*
  * @calls: what it calls, in this order
@@ -387,8 +437,8 @@ static unsigned long pool_alloc(unsigned int size)
  *
  * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
  */
-int text_trampoline_create(struct text_trampoline *tramp, unsigned int flags,
-			   const struct text_site_callback *calls, unsigned int nr,
+int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
+			   const struct fentry_callback *calls, unsigned int nr,
 			   unsigned long onward)
 {
 	struct assembler as = {};
@@ -420,7 +470,7 @@ int text_trampoline_create(struct text_trampoline *tramp, unsigned int flags,
 	as.len = 0;
 	generate(&as, tramp, flags, calls);
 	text_poke_copy((void *)tramp->addr, as.buf, as.len);
-	list_add_rcu(&tramp->list, &trampolines);
+	latch_tree_insert(&tramp->node, &trampolines, &tramp_order);
 	mutex_unlock(&pool_mutex);
 	kfree(as.buf);
 	return 0;
@@ -434,16 +484,16 @@ err:
 }
 
 /**
- * text_trampoline_free - the counterpart of text_trampoline_create()
+ * fentry_trampoline_free - the counterpart of fentry_trampoline_create()
  * @tramp: nobody is in it, and nobody can get there any more. Its own memory
  *	may be freed after an RCU grace period: unwinders may still look at it.
  *
  * Context: process context, sleeps, takes text_mutex.
  */
-void text_trampoline_free(struct text_trampoline *tramp)
+void fentry_trampoline_free(struct fentry_trampoline *tramp)
 {
 	mutex_lock(&pool_mutex);
-	list_del_rcu(&tramp->list);
+	latch_tree_erase(&tramp->node, &trampolines, &tramp_order);
 	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
 	gen_pool_free(pool, tramp->addr, tramp->size);
 	mutex_unlock(&pool_mutex);
@@ -465,7 +515,7 @@ static void redirect(void *at, u8 opcode, void *target)
 }
 
 /**
- * text_trampoline_retarget - make a trampoline call another function
+ * fentry_trampoline_retarget - make a trampoline call another function
  * @tramp: which
  * @call: which of its callbacks, as numbered at its creation
  * @func: what to call instead, with the same argument
@@ -474,42 +524,38 @@ static void redirect(void *at, u8 opcode, void *target)
  * text_mutex. The trampoline may run meanwhile; tasks in it may be in the former
  * function for a while yet.
  */
-void text_trampoline_retarget(struct text_trampoline *tramp, unsigned int call,
+void fentry_trampoline_retarget(struct fentry_trampoline *tramp, unsigned int call,
 			      void *func)
 {
 	redirect((void *)tramp->addr + tramp->call_at[call], CALL_INSN_OPCODE, func);
 }
 
 /**
- * text_trampoline_go_on_to - make a trampoline go on to another place
+ * fentry_trampoline_go_on_to - make a trampoline go on to another place
  * @tramp: one with an @onward
  * @onward: the place
  *
- * Context: as text_trampoline_retarget().
+ * Context: as fentry_trampoline_retarget().
  */
-void text_trampoline_go_on_to(struct text_trampoline *tramp, unsigned long onward)
+void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long onward)
 {
 	tramp->onward = onward;
 	redirect((void *)tramp->addr + tramp->tail, JMP32_INSN_OPCODE, (void *)onward);
 }
 
 /**
- * text_trampoline_find - the trampoline that an address is in
+ * fentry_trampoline_find - the trampoline that an address is in
  * @addr: any address
  *
  * Context: any, under RCU or with preemption off.
  *
  * Return: the trampoline, or NULL.
  */
-struct text_trampoline *text_trampoline_find(unsigned long addr)
+struct fentry_trampoline *fentry_trampoline_find(unsigned long addr)
 {
-	struct text_trampoline *tramp;
+	struct latch_tree_node *node = latch_tree_find((void *)addr, &trampolines, &tramp_order);
 
-	list_for_each_entry_rcu(tramp, &trampolines, list, true) {
-		if (addr - tramp->addr < tramp->size)
-			return tramp;
-	}
-	return NULL;
+	return node ? tramp_of(node) : NULL;
 }
 
 #define ORC_CALL(_sp_offset)						\
@@ -521,39 +567,41 @@ struct text_trampoline *text_trampoline_find(unsigned long addr)
 	}
 
 /* Where the caller's stack is, by how much the trampoline has on it */
-enum { ORC_EMPTY, ORC_ONE, ORC_ONE_FLAGS, ORC_MANY, ORC_MANY_FLAGS };
+enum { ORC_EMPTY, ORC_SLOT, ORC_ONE, ORC_ONE_MORE, ORC_MANY, ORC_MANY_MORE };
 
 static struct orc_entry orc_frames[] = {
 	[ORC_EMPTY]		= ORC_CALL(8),
+	[ORC_SLOT]		= ORC_CALL(16),
 	[ORC_ONE]		= ORC_CALL(FRAME_ONE + 8),
-	[ORC_ONE_FLAGS]		= ORC_CALL(FRAME_ONE + 16),
+	[ORC_ONE_MORE]		= ORC_CALL(FRAME_ONE + 16),
 	[ORC_MANY]		= ORC_CALL(FRAME_MANY + 8),
-	[ORC_MANY_FLAGS]	= ORC_CALL(FRAME_MANY + 16),
+	[ORC_MANY_MORE]		= ORC_CALL(FRAME_MANY + 16),
 };
 
 /**
- * text_trampoline_orc - how to unwind from an address in a trampoline
+ * fentry_trampoline_orc - how to unwind from an address in a trampoline
  * @addr: any address
  *
  * Context: any, under RCU or with preemption off.
  *
  * Return: the entry, or NULL if there is no trampoline at @addr.
  */
-struct orc_entry *text_trampoline_orc(unsigned long addr)
+struct orc_entry *fentry_trampoline_orc(unsigned long addr)
 {
-	const struct text_trampoline *tramp = text_trampoline_find(addr);
-	unsigned int offset, frame;
+	const struct fentry_trampoline *tramp = fentry_trampoline_find(addr);
+	unsigned int offset, frame, i;
 
 	if (!tramp)
 		return NULL;
 
 	offset = addr - tramp->addr;
-	if (offset < tramp->body || offset >= tramp->tail)
+	if (offset < tramp->body)
 		return &orc_frames[ORC_EMPTY];
+	if (offset >= tramp->tail)
+		return &orc_frames[tramp->left ? ORC_SLOT : ORC_EMPTY];
 
 	frame = tramp->frame == FRAME_MANY ? ORC_MANY : ORC_ONE;
-	if (tramp->flags_at &&
-	    (offset == tramp->flags_at || offset == tramp->flags_back_at))
-		frame++;
+	for (i = 0; i < ARRAY_SIZE(tramp->more_at); i++)
+		frame += offset == tramp->more_at[i];
 	return &orc_frames[frame];
 }

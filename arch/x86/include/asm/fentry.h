@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The function tracing engine on x86: trampolines, for the engine and the unwinder. */
+#ifndef _ASM_X86_FENTRY_H
+#define _ASM_X86_FENTRY_H
+
+#include <linux/bits.h>
+#include <linux/rbtree_latch.h>
+#include <linux/types.h>
+
+struct orc_entry;
+
+/**
+ * struct fentry_callback - a call that a trampoline makes
+ * @func: called as func(site, parent, arg, regs)
+ * @arg: its third argument
+ */
+struct fentry_callback {
+	void	*func;
+	void	*arg;
+};
+
+/* What a trampoline does beyond handing over the argument registers */
+#define TRAMPOLINE_REGS		BIT(0)	/* all registers, and back */
+#define TRAMPOLINE_SET_IP	BIT(1)	/* returns to where regs->ip says */
+#define TRAMPOLINE_SHARED	BIT(2)	/* both, and goes on to where regs->orig_ax says */
+
+/**
+ * struct fentry_trampoline - generated code that sites call
+ * @addr: its first byte
+ * @size: in bytes
+ * @nr: number of callbacks
+ * @frame: bytes of stack it takes below the return address
+ * @body: offset of the first instruction with the frame in place
+ * @tail: offset of the first instruction with the frame gone again: the return,
+ *	or the jump to @onward
+ * @more_at: offsets of the instructions inside of the frame before which the stack
+ *	holds eight bytes more; 0: none
+ * @left: bytes of stack that are left below the return address at @tail
+ * @onward: where it goes on to instead of returning to the site, which to what is
+ *	there looks as if the site had called it; 0: it returns
+ * @call_at: offsets of the calls, by callback
+ * @node: in the tree of all trampolines
+ */
+struct fentry_trampoline {
+	unsigned long		addr;
+	unsigned int		size;
+	unsigned int		nr;
+	u16			frame;
+	u16			body;
+	u16			tail;
+	u16			more_at[3];
+	u16			left;
+	unsigned long		onward;
+	u16			*call_at;
+	struct latch_tree_node	node;
+};
+
+int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
+			     const struct fentry_callback *calls, unsigned int nr,
+			     unsigned long onward);
+void fentry_trampoline_free(struct fentry_trampoline *tramp);
+void fentry_trampoline_retarget(struct fentry_trampoline *tramp, unsigned int call,
+				void *func);
+void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long onward);
+struct fentry_trampoline *fentry_trampoline_find(unsigned long addr);
+struct orc_entry *fentry_trampoline_orc(unsigned long addr);
+
+#endif /* _ASM_X86_FENTRY_H */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of trampolines: what the unwinder is told of each of their instructions */
+#include <kunit/test.h>
+
+#include <linux/ftrace.h>
+#include <linux/objtool.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+
+#include <asm/fentry.h>
+#include <asm/insn.h>
+#include <asm/orc_types.h>
+#include <asm/text-patching.h>
+
+struct shape {
+	const char	*name;
+	unsigned int	flags;
+	unsigned int	nr;
+	bool		goes_on;
+};
+
+static const struct shape shapes[] = {
+	{ "one",		0,				1 },
+	{ "two",		0,				2 },
+	{ "regs",		TRAMPOLINE_REGS,		1 },
+	{ "regs, two",		TRAMPOLINE_REGS,		2 },
+	{ "set_ip",		TRAMPOLINE_SET_IP,		1 },
+	{ "set_ip, two",	TRAMPOLINE_SET_IP,		2 },
+	{ "goes on",		0,				1, true },
+	{ "regs, goes on",	TRAMPOLINE_REGS,		2, true },
+	{ "shared",		TRAMPOLINE_SHARED,		1 },
+};
+
+static void shape_desc(const struct shape *shape, char *desc)
+{
+	strscpy(desc, shape->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(shape, shapes, shape_desc);
+
+/* What an instruction does to the stack, in bytes that it takes */
+static long taken_by(const struct insn *insn)
+{
+	switch (insn->opcode.bytes[0]) {
+	case 0x8d:	/* lea, of %rsp or of another */
+		return X86_MODRM_REG(insn->modrm.bytes[0]) == 4 && !X86_REX_R(insn->rex_prefix.bytes[0]) ?
+		       -(long)insn->displacement.value : 0;
+	case 0x9c:	/* pushf */
+		return 8;
+	case 0x9d:	/* popf */
+	case 0x8f:	/* pop */
+		return -8;
+	case 0xff:	/* push */
+		return X86_MODRM_REG(insn->modrm.bytes[0]) == 6 ? 8 : 0;
+	case CALL_INSN_OPCODE:	/* over the next byte, without return */
+		return insn->immediate.value == 1 ? 8 : 0;
+	default:
+		return 0;
+	}
+}
+
+static void test_orc(struct kunit *test)
+{
+	const struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
+	const struct shape *shape = test->param_value;
+	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
+	struct fentry_trampoline tramp = {};
+	unsigned long at, end;
+	struct insn insn;
+	long taken = 8;
+
+	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, shape->flags, calls, shape->nr,
+						       onward), 0);
+	end = tramp.addr + tramp.size;
+	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(tramp.addr), &tramp);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(end - 1), &tramp);
+	KUNIT_EXPECT_PTR_NE(test, fentry_trampoline_find(end), &tramp);
+	KUNIT_EXPECT_PTR_NE(test, fentry_trampoline_find(tramp.addr - 1), &tramp);
+
+	for (at = tramp.addr; at <= tramp.addr + tramp.tail; at += insn.length) {
+		const struct orc_entry *orc = fentry_trampoline_orc(at);
+
+		KUNIT_EXPECT_EQ_MSG(test, orc->sp_offset, taken, "at %lu", at - tramp.addr);
+		if (insn_decode_kernel(&insn, (void *)at)) {
+			KUNIT_FAIL(test, "no instruction at %lu", at - tramp.addr);
+			break;
+		}
+		taken += taken_by(&insn);
+		if (insn.opcode.bytes[0] == CALL_INSN_OPCODE && insn.immediate.value == 1)
+			at++;
+	}
+	KUNIT_EXPECT_EQ(test, taken, shape->flags & TRAMPOLINE_SHARED ? 16 : 8);
+
+	fentry_trampoline_free(&tramp);
+	KUNIT_EXPECT_NULL(test, fentry_trampoline_find(tramp.addr));
+	/* It is on this stack, and unwinders may be looking at it. */
+	synchronize_rcu();
+}
+
+/*
+ * A function whose first instruction calls a shared trampoline, as a site does. The
+ * trampoline goes on to another function, that returns to this one.
+ */
+int trampoline_test_site(int a, int b, int c);
+int trampoline_test_onward(void);
+int trampoline_test_instead(void);
+DEFINE_STATIC_CALL(trampoline_test, trampoline_test_onward);
+
+asm(".pushsection .text\n"
+    ".type trampoline_test_site, @function\n"
+    "trampoline_test_site:\n"
+    ANNOTATE_NOENDBR
+    "	call " STATIC_CALL_TRAMP_STR(trampoline_test) "\n"
+    "	leal (%rdi,%rsi,2), %eax\n"
+    "	leal (%rax,%rdx,4), %eax\n"
+    "	" ASM_RET
+    ".size trampoline_test_site, . - trampoline_test_site\n"
+    ".type trampoline_test_onward, @function\n"
+    "trampoline_test_onward:\n"
+    ANNOTATE_NOENDBR
+    "	leal 100(%rdi), %edi\n"
+    "	" ASM_RET
+    ".size trampoline_test_onward, . - trampoline_test_onward\n"
+    ".type trampoline_test_instead, @function\n"
+    "trampoline_test_instead:\n"
+    ANNOTATE_NOENDBR
+    "	movl $77, %eax\n"
+    "	" ASM_RET
+    ".size trampoline_test_instead, . - trampoline_test_instead\n"
+    ".popsection\n");
+STACK_FRAME_NON_STANDARD_FP(trampoline_test_site);
+
+static struct {
+	unsigned long	site, parent, ip, go_on;
+	struct pt_regs	regs;
+} seen;
+
+static void shared_callback(unsigned long site, unsigned long parent, void *arg,
+			    struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	seen.site = site;
+	seen.parent = parent;
+	if (!regs)
+		return;
+	seen.regs = *regs;
+	if (seen.go_on)
+		arch_ftrace_set_direct_caller(fregs, seen.go_on);
+	if (seen.ip)
+		regs->ip = seen.ip;
+}
+
+static void test_shared(struct kunit *test)
+{
+	const struct fentry_callback call = { .func = shared_callback };
+	int (*site_func)(int a, int b, int c) = trampoline_test_site;
+	struct fentry_trampoline tramp = {};
+	unsigned long site;
+
+	/* Reckoning with the address of a function looks like a forged pointer. */
+	OPTIMIZER_HIDE_VAR(site_func);
+	site = (unsigned long)site_func;
+
+	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, TRAMPOLINE_SHARED, &call, 1, 0),
+			0);
+	static_call_update(trampoline_test, (void *)tramp.addr);
+
+	/* Nowhere else, then through another function, then that and not back */
+	KUNIT_EXPECT_EQ(test, trampoline_test_site(1, 2, 3), 17);
+	KUNIT_EXPECT_EQ(test, seen.site, site);
+	KUNIT_EXPECT_EQ(test, seen.regs.ip, site + CALL_INSN_SIZE);
+	KUNIT_EXPECT_EQ(test, seen.regs.di, 1);
+	KUNIT_EXPECT_EQ(test, seen.regs.orig_ax, (unsigned long)ftrace_stub_direct_tramp);
+	KUNIT_EXPECT_EQ(test, *(unsigned long *)seen.regs.sp, seen.parent);
+	seen.go_on = (unsigned long)trampoline_test_onward;
+	KUNIT_EXPECT_EQ(test, trampoline_test_site(1, 2, 3), 117);
+	seen.ip = (unsigned long)trampoline_test_instead;
+	KUNIT_EXPECT_EQ(test, trampoline_test_site(1, 2, 3), 77);
+
+	memset(&seen, 0, sizeof(seen));
+	static_call_update(trampoline_test, trampoline_test_onward);
+	synchronize_rcu_tasks();
+	fentry_trampoline_free(&tramp);
+	synchronize_rcu();
+}
+
+static struct kunit_case trampoline_cases[] = {
+	KUNIT_CASE_PARAM(test_orc, shape_gen_params),
+	KUNIT_CASE(test_shared),
+	{}
+};
+
+static struct kunit_suite trampoline_suite = {
+	.name		= "fentry_trampoline",
+	.test_cases	= trampoline_cases,
+};
+
+kunit_test_suite(trampoline_suite);
