@@ -8,7 +8,9 @@
 
 #include <asm/setup.h>
 
-#include "fentry.h"
+#include "module.h"
+#include "ops.h"
+#include "set.h"
 
 extern struct text_site __start_mcount_loc[], __stop_mcount_loc[];
 

@@ -4,10 +4,12 @@
  *
  * "mod" narrows the pattern down to a module. Others register themselves.
  */
-#include "fentry.h"
+
 #include "command.h"
 #include "filter.h"
 #include "match.h"
+#include "module.h"
+#include "ops.h"
 
 static LIST_HEAD(commands);
 static DEFINE_MUTEX(commands_mutex);

@@ -3,6 +3,8 @@
 #ifndef _FENTRY_COMMAND_H
 #define _FENTRY_COMMAND_H
 
+#include <linux/types.h>
+
 struct fentry_filter;
 struct trace_array;
 

@@ -10,8 +10,9 @@
  */
 #include <linux/kernel.h>
 
-#include "fentry.h"
 #include "filter.h"
+#include "register.h"
+#include "set.h"
 
 /*
  * While it is held, no ops for direct calls comes or goes, and none with IPMODIFY
@@ -29,17 +30,26 @@ static DEFINE_MUTEX(direct_mutex);
  */
 unsigned long ftrace_find_rec_direct(unsigned long ip)
 {
-	struct text_site *site;
+	const struct text_site *site;
+	const struct ops_set *set;
+	struct ftrace_ops *ops;
 
-	/* Tables and sets are freed after an RCU grace period. */
+	/* Tables and sets are freed after an RCU grace period, ops after a rude one. */
 	guard(preempt_notrace)();
 	site = text_site_find(&fentry_sites, ip, ip, NULL);
 	if (!site || text_site_addr(site) != ip)
 		return 0;
-	return fentry_site_set(site)->direct;
+	set = fentry_site_set(site);
+	if (!set->shared)
+		return set->direct;
+	for_each_fentry_member(ops) {
+		if ((ops->flags & FTRACE_OPS_FL_DIRECT) && ftrace_ops_test(ops, ip, NULL))
+			return ops->direct_call;
+	}
+	return 0;
 }
 
-/* Registered for direct calls */
+/* Is it registered for direct calls? */
 static bool is_direct(const struct ftrace_ops *ops)
 {
 	const unsigned long flags = FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_DIRECT |
@@ -71,7 +81,7 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	    (flags & FTRACE_OPS_FL_ENABLED) || !kernel_text_address(addr))
 		return -EINVAL;
 
-	mutex_lock(&direct_mutex);
+	guard(mutex)(&direct_mutex);
 	ops->func = ftrace_stub;
 	/* SAVE_REGS is what users of enabled_functions know such an ops by. */
 	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_REGS;
@@ -81,7 +91,6 @@ int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 		ops->func = NULL;
 		ops->flags = flags;
 	}
-	mutex_unlock(&direct_mutex);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
@@ -105,45 +114,17 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 	if (!is_direct(ops))
 		return -EINVAL;
 
-	mutex_lock(&direct_mutex);
-	ret = fentry_ops_unregister(ops);
-	if (!ret)
-		ops->func = NULL;
-	mutex_unlock(&direct_mutex);
+	scoped_guard(mutex, &direct_mutex) {
+		ret = fentry_ops_unregister(ops);
+		if (!ret)
+			ops->func = NULL;
+	}
 
 	if (free_filters)
 		ftrace_free_filter(ops);
 	return ret;
 }
 EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
-
-/*
- * Its sites go to other sets, with the same ops. Each calls the one or the other
- * at any time, and its other ops in either case.
- */
-static int redirect(struct ftrace_ops *ops, unsigned long addr)
-{
-	const unsigned long former = ops->direct_call;
-	struct fentry_scope scope;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (fentry_dead)
-		return -ENODEV;
-
-	scope = fentry_ops_scope(ops);
-	ret = fentry_ops_check_exclusive(ops, scope.filter);
-	if (ret || former == addr)
-		return ret;
-
-	ops->direct_call = addr;
-	if (fentry_sites_enabled)
-		ret = fentry_switch(ops, false, NULL, &scope);
-	if (ret)
-		ops->direct_call = former;
-	return ret;
-}
 
 /**
  * modify_ftrace_direct_nolock - modify_ftrace_direct() for an ops' own ops_func
@@ -156,17 +137,13 @@ static int redirect(struct ftrace_ops *ops, unsigned long addr)
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
-	int ret;
-
 	lockdep_assert_held(&direct_mutex);
 
 	if (!is_direct(ops) || !kernel_text_address(addr))
 		return -EINVAL;
 
-	mutex_lock(&ftrace_lock);
-	ret = redirect(ops, addr);
-	mutex_unlock(&ftrace_lock);
-	return ret;
+	guard(mutex)(&ftrace_lock);
+	return fentry_ops_set_direct(ops, addr);
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
 
@@ -183,16 +160,12 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
  * Return: 0; or with nothing changed -ENODEV after ftrace_kill(), -EINVAL if @ops
  * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what
  * the owner's ops_func says if there is an ops with IPMODIFY, or an error of
- * fentry_switch().
+ * ftrace_startup().
  */
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
-	int ret;
-
-	mutex_lock(&direct_mutex);
-	ret = modify_ftrace_direct_nolock(ops, addr);
-	mutex_unlock(&direct_mutex);
-	return ret;
+	guard(mutex)(&direct_mutex);
+	return modify_ftrace_direct_nolock(ops, addr);
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct);
 
@@ -259,45 +232,56 @@ static void unshare(const struct ftrace_ops *ops)
 	}
 }
 
-/**
- * fentry_ipmodify_register - register an ops with IPMODIFY
- * @ops: not registered
- *
- * Context: process context, sleeps.
- *
- * Return: as register_ftrace_function().
- */
-int fentry_ipmodify_register(struct ftrace_ops *ops)
+static int ipmodify_register(struct ftrace_ops *ops)
 {
 	int ret;
 
 	fentry_ops_init(ops);
 
-	mutex_lock(&direct_mutex);
+	guard(mutex)(&direct_mutex);
 	ret = share(ops) ?: fentry_ops_register(ops);
 	if (ret)
 		unshare(ops);
-	mutex_unlock(&direct_mutex);
 	return ret;
 }
 
 /**
- * fentry_ipmodify_unregister - the counterpart of fentry_ipmodify_register()
+ * register_ftrace_function - have a function called at function entries
+ * @ops: the function, flags and filters. The function, and what it calls, must
+ *	not be traced itself.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: as ftrace_startup(); or -EBUSY, or what its owner says, if an ops for
+ * direct calls is at a function where @ops wants to change where it continues.
+ */
+int register_ftrace_function(struct ftrace_ops *ops)
+{
+	return ops->flags & FTRACE_OPS_FL_IPMODIFY ? ipmodify_register(ops) :
+						     fentry_ops_register(ops);
+}
+EXPORT_SYMBOL_GPL(register_ftrace_function);
+
+/**
+ * unregister_ftrace_function - the counterpart of register_ftrace_function()
  * @ops: what was registered
+ *
+ * When it returns 0, @ops may be freed unless it is in the kernel's own data,
+ * and its function is not running for it.
  *
  * Context: process context, sleeps for long.
  *
- * Return: as unregister_ftrace_function().
+ * Return: as ftrace_shutdown().
  */
-int fentry_ipmodify_unregister(struct ftrace_ops *ops)
+int unregister_ftrace_function(struct ftrace_ops *ops)
 {
 	int ret = fentry_ops_unregister(ops);
 
-	if (ret)
+	if (ret || !(ops->flags & FTRACE_OPS_FL_IPMODIFY))
 		return ret;
 
-	mutex_lock(&direct_mutex);
+	guard(mutex)(&direct_mutex);
 	unshare(ops);
-	mutex_unlock(&direct_mutex);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(unregister_ftrace_function);

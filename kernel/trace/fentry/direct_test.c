@@ -7,8 +7,9 @@
 #include <asm/linkage.h>
 #include <asm/nospec-branch.h>
 
-#include "fentry.h"
 #include "fentry_test.h"
+#include "ops.h"
+#include "set.h"
 
 int fentry_test_direct_hits[2];
 
@@ -216,8 +217,8 @@ static void test_with_ipmodify(struct kunit *test)
 	expect_call(test, 654321, 0, 0, 0);
 }
 
-/* Taken off without memory for other sets, it is called no more. */
-static void test_removed(struct kunit *test)
+/* Its sites could not be switched: it is called no more. */
+static void test_silenced(struct kunit *test)
 {
 	struct direct *direct = filtered(test, sizeof(*direct));
 	struct ftrace_ops *plain = filtered(test, sizeof(*plain));
@@ -227,7 +228,7 @@ static void test_removed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_direct(&direct->ops, A), 0);
 
 	mutex_lock(&ftrace_lock);
-	fentry_sets_remove(&direct->ops);
+	fentry_sets_silence(&direct->ops);
 	mutex_unlock(&ftrace_lock);
 	expect_call(test, 654321, 0, 0, 1);
 
@@ -242,7 +243,7 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(test_with_callbacks),
 	KUNIT_CASE(test_bad_calls),
 	KUNIT_CASE(test_with_ipmodify),
-	KUNIT_CASE(test_removed),
+	KUNIT_CASE(test_silenced),
 	{}
 };
 

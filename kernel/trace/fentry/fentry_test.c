@@ -5,10 +5,10 @@
 #include <linux/ftrace.h>
 #include <linux/stacktrace.h>
 
-#include "fentry.h"
+#include "fentry_test.h"
 #include "filter.h"
 #include "match.h"
-#include "fentry_test.h"
+#include "ops.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
 				       unsigned int nr)
@@ -177,123 +177,6 @@ static void test_match(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, match("*", "no_such"), -EINVAL);
 }
 
-/* Some ops, as if registered in this order; nothing is attached to a site. */
-static struct ftrace_ops fake_ops[4];
-
-static void fake_callback(unsigned long ip, unsigned long parent_ip,
-			  struct ftrace_ops *ops, struct ftrace_regs *fregs)
-{
-}
-
-static void sets_begin(void)
-{
-	int i;
-
-	mutex_lock(&ftrace_lock);
-	for (i = 0; i < ARRAY_SIZE(fake_ops); i++) {
-		fake_ops[i] = (struct ftrace_ops) { .func = fake_callback };
-		list_add(&fake_ops[i].list, &fentry_ops);
-	}
-}
-
-static void sets_end(void)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(fake_ops); i++)
-		list_del(&fake_ops[i].list);
-	mutex_unlock(&ftrace_lock);
-}
-
-static struct ops_set *set_of(const char *which)
-{
-	struct ops_set *set = fentry_no_ops;
-
-	for (; *which; which++) {
-		set = fentry_set_add(set, &fake_ops[*which - 'a']);
-		/* An assertion would leave the lock behind. */
-		if (IS_ERR(set))
-			return fentry_no_ops;
-	}
-	return set;
-}
-
-static void test_sets_are_interned(struct kunit *test)
-{
-	struct ops_set *ab, *abc, *b;
-
-	sets_begin();
-	ab = set_of("ab");
-	abc = set_of("abc");
-
-	/* However one gets there */
-	KUNIT_EXPECT_PTR_EQ(test, set_of("ba"), ab);
-	KUNIT_EXPECT_PTR_EQ(test, set_of("cab"), abc);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_set_del(abc, &fake_ops[2]), ab);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_set_add(fentry_set_del(abc, &fake_ops[0]),
-						 &fake_ops[0]), abc);
-
-	b = fentry_set_del(ab, &fake_ops[0]);
-	KUNIT_EXPECT_EQ(test, b->nr, 1);
-	KUNIT_EXPECT_PTR_EQ(test, b->ops[0], &fake_ops[1]);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_set_del(b, &fake_ops[1]), fentry_no_ops);
-
-	/* Each is a target of its own */
-	KUNIT_EXPECT_NE(test, ab->id, abc->id);
-	KUNIT_EXPECT_PTR_EQ(test, text_target(&fentry_sites, ab->id)->owner, ab);
-	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, ab->id)->addr, ab->tramp.addr);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(ab->tramp.addr), &ab->tramp);
-	KUNIT_EXPECT_PTR_EQ(test, fentry_trampoline_find(ab->tramp.addr + ab->tramp.size - 1),
-			    &ab->tramp);
-	KUNIT_EXPECT_PTR_NE(test, fentry_trampoline_find(ab->tramp.addr + ab->tramp.size),
-			    &ab->tramp);
-	KUNIT_EXPECT_NULL(test, fentry_trampoline_find((unsigned long)fake_callback));
-
-	/* The latest registered comes first */
-	KUNIT_EXPECT_PTR_EQ(test, abc->ops[0], &fake_ops[2]);
-	KUNIT_EXPECT_PTR_EQ(test, abc->ops[2], &fake_ops[0]);
-
-	fentry_set_put_unused(set_of("a"));
-	fentry_set_put_unused(set_of("c"));
-	fentry_set_put_unused(set_of("bc"));
-	fentry_set_put_unused(set_of("ca"));
-	fentry_set_put_unused(b);
-	fentry_set_put_unused(ab);
-	fentry_set_put_unused(abc);
-	/* Not to be found any more, so it is made anew */
-	KUNIT_EXPECT_PTR_NE(test, set_of("ab"), ab);
-	fentry_set_put_unused(set_of("ab"));
-	fentry_set_put_unused(set_of("a"));
-	sets_end();
-}
-
-static void test_one_ipmodify(struct kunit *test)
-{
-	struct ops_set *set;
-
-	sets_begin();
-	fake_ops[0].flags = FTRACE_OPS_FL_IPMODIFY;
-	fake_ops[1].flags = FTRACE_OPS_FL_IPMODIFY;
-	set = set_of("ac");
-	KUNIT_EXPECT_TRUE(test, set->flags & FTRACE_OPS_FL_IPMODIFY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(fentry_set_add(set, &fake_ops[1])), -EBUSY);
-	fentry_set_put_unused(set);
-	fentry_set_put_unused(set_of("a"));
-	sets_end();
-}
-
-static void test_stub_is_not_called(struct kunit *test)
-{
-	struct ops_set *set;
-
-	sets_begin();
-	fake_ops[0].flags = FTRACE_OPS_FL_STUB;
-	set = set_of("a");
-	KUNIT_EXPECT_EQ(test, text_target(&fentry_sites, set->id)->addr, 0);
-	fentry_set_put_unused(set);
-	sets_end();
-}
-
 /* What a callback sees */
 struct seen {
 	struct ftrace_ops	ops;
@@ -410,29 +293,6 @@ static void test_all_registers(struct kunit *test)
 	detach(test, &seen[1]);
 }
 
-/* An ops that goes without its sites being switched is called no more. */
-static void test_removed_from_sets(struct kunit *test)
-{
-	struct seen *seen = kunit_kcalloc(test, 2, sizeof(*seen), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, seen);
-	attach(test, &seen[0]);
-	attach(test, &seen[1]);
-	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
-
-	mutex_lock(&ftrace_lock);
-	fentry_sets_remove(&seen[0].ops);
-	mutex_unlock(&ftrace_lock);
-	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
-	KUNIT_EXPECT_EQ(test, seen[0].calls, 1);
-	KUNIT_EXPECT_EQ(test, seen[1].calls, 2);
-
-	detach(test, &seen[0]);
-	detach(test, &seen[1]);
-	KUNIT_EXPECT_EQ(test, fentry_test_caller(), 654321);
-	KUNIT_EXPECT_EQ(test, seen[1].calls, 2);
-}
-
 /* Two ops with the same filters are switched together. */
 static void test_shared_filter(struct kunit *test)
 {
@@ -441,6 +301,8 @@ static void test_shared_filter(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, seen);
 	ops = &seen[0].ops;
+	/* As an instance's */
+	ops->flags = FTRACE_OPS_FL_PID;
 	attach(test, &seen[0]);
 	seen[1].ops.func = see;
 	seen[1].ops.func_hash = ops->func_hash;
@@ -515,22 +377,9 @@ static struct kunit_suite filter_suite = {
 	.test_cases	= filter_cases,
 };
 
-static struct kunit_case set_cases[] = {
-	KUNIT_CASE(test_sets_are_interned),
-	KUNIT_CASE(test_one_ipmodify),
-	KUNIT_CASE(test_stub_is_not_called),
-	{}
-};
-
-static struct kunit_suite set_suite = {
-	.name		= "fentry_set",
-	.test_cases	= set_cases,
-};
-
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(test_callbacks),
 	KUNIT_CASE(test_all_registers),
-	KUNIT_CASE(test_removed_from_sets),
 	KUNIT_CASE(test_shared_filter),
 	KUNIT_CASE(test_unfiltered_ipmodify),
 	KUNIT_CASE(test_bad_addresses),
@@ -542,4 +391,4 @@ static struct kunit_suite ops_suite = {
 	.test_cases	= ops_cases,
 };
 
-kunit_test_suites(&filter_suite, &set_suite, &ops_suite);
+kunit_test_suites(&filter_suite, &ops_suite);

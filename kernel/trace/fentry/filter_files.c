@@ -10,11 +10,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "command.h"
 #include "filter.h"
 #include "filter_files.h"
+#include "module.h"
+#include "ops.h"
 #include "probe.h"
+#include "register.h"
 
 /* A word, wildcards included, has at most this many bytes. */
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)

@@ -8,9 +8,9 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "filter.h"
 #include "freed.h"
+#include "ops.h"
 
 /**
  * struct freed_func - a function whose text has been freed

@@ -10,10 +10,10 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "filter.h"
 #include "filter_files.h"
 #include "match.h"
+#include "ops.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;
 struct ftrace_hash __rcu *ftrace_graph_notrace_hash;

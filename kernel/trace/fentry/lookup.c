@@ -7,8 +7,9 @@
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 
-#include "fentry.h"
 #include "freed.h"
+#include "ops.h"
+#include "set.h"
 
 /**
  * ftrace_location_range - the first site in a range of addresses

@@ -7,7 +7,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
+#include "ops.h"
 
 struct mapping {
 	struct hlist_node	node;

@@ -10,9 +10,10 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "filter.h"
 #include "match.h"
+#include "ops.h"
+#include "set.h"
 
 /**
  * struct pattern - a glob, and what it stands for

@@ -14,10 +14,13 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
+#include "apply.h"
 #include "filter.h"
 #include "freed.h"
 #include "match.h"
+#include "module.h"
+#include "register.h"
+#include "set.h"
 
 /* What dyn_ftrace_total_info shows */
 unsigned long ftrace_update_tot_cnt;
@@ -31,18 +34,10 @@ static void count_table(const struct text_site_table *table, int sign)
 	ftrace_number_of_groups += sign;
 }
 
-/**
- * fentry_add_table - make a table's sites NOPs and known
- * @table: with its mod filled in, else empty
- * @sites: the records as the build made them
- * @nr: how many
- * @report: gets what became of them
- *
- * Context: process context, or boot with one CPU and interrupts off. The text
- * is writable and not run.
- *
- * Return: 0, or -EINVAL with a message and nothing changed if the records are
- * no good.
+/*
+ * Makes a table's sites NOPs and known. @table has its mod filled in, else it is empty;
+ * @report gets what became of the sites. The text is writable and not run. Returns 0, or
+ * -EINVAL with a message and nothing changed if the records are no good.
  */
 int fentry_add_table(struct text_site_table *table, struct text_site *sites,
 		     unsigned int nr, struct text_site_report *report)
@@ -134,15 +129,15 @@ static int request_remove(struct list_head *requests, const char *func,
  * @tr: the instance
  * @func: the pattern for functions; with ! in front, forget it
  * @module: the module's name
- * @exclude: it is for set_ftrace_notrace
+ * @is_notrace: it is for set_ftrace_notrace
  *
  * Return: 0, -ENOMEM, -EINVAL if the module is loaded (and had no such
  * function), or if there is nothing to forget.
  */
 int fentry_mod_request(struct trace_array *tr, const char *func, const char *module,
-		       bool exclude)
+		       bool is_notrace)
 {
-	struct list_head *requests = fentry_mod_requests(tr, exclude);
+	struct list_head *requests = fentry_mod_requests(tr, is_notrace);
 	int ret;
 
 	mutex_lock(&ftrace_lock);
@@ -223,6 +218,31 @@ void __init ftrace_free_init_mem(void)
 }
 
 #ifdef CONFIG_MODULES
+/* Gives the sites of a module that is not ready the sets they are to have then. */
+static int table_attach(struct text_site_table *table)
+{
+	struct ftrace_ops *ops;
+	struct text_site *site;
+	int ret;
+
+	for_each_text_site(site, table)
+		site->state = (site->state & TEXT_SITE_DEAD) | fentry_no_ops_off.id;
+
+	for_each_fentry_member(ops) {
+		const struct fentry_scope scope = fentry_ops_scope(ops);
+
+		ret = fentry_apply(&(struct fentry_change) {
+			.ops = &ops, .nr = 1, .new = &scope, .table = table,
+		});
+		if (ret) {
+			pr_err("%s: cannot be traced by %pS (%d)\n", table->mod->name,
+			       ops->func, ret);
+			return ret;
+		}
+	}
+	return 0;
+}
+
 /**
  * ftrace_module_init - a module's text is in place and relocated
  * @mod: the module, not visible yet
@@ -250,6 +270,8 @@ void ftrace_module_init(struct module *mod)
 	if (fentry_add_table(table, (struct text_site *)mod->ftrace_callsites,
 			     mod->num_ftrace_callsites, &report))
 		kfree(table);
+	else
+		table_attach(table);
 	mutex_unlock(&ftrace_lock);
 
 	if (report.left)
@@ -258,9 +280,9 @@ void ftrace_module_init(struct module *mod)
 }
 
 /* Put what waits for a module into the instance's filter. */
-static void requests_run(struct trace_array *tr, const char *modname, bool exclude)
+static void requests_run(struct trace_array *tr, const char *modname, bool is_notrace)
 {
-	struct list_head *requests = fentry_mod_requests(tr, exclude);
+	struct list_head *requests = fentry_mod_requests(tr, is_notrace);
 	struct ftrace_ops_hash *hashes = tr->ops->func_hash;
 	struct ftrace_mod_load *request, *next;
 	struct fentry_filter *filter;
@@ -278,7 +300,7 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 	if (list_empty(&mine))
 		goto out;
 
-	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, exclude));
+	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, is_notrace));
 	if (!filter)
 		ret = -ENOMEM;
 
@@ -293,9 +315,9 @@ static void requests_run(struct trace_array *tr, const char *modname, bool exclu
 
 	if (filter && !ret) {
 		mutex_lock(&ftrace_lock);
-		if (!exclude && list_empty(requests))
+		if (!is_notrace && list_empty(requests))
 			filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
-		ret = fentry_ops_set_filter(tr->ops, filter, exclude);
+		ret = fentry_ops_set_filter(tr->ops, filter, is_notrace);
 		mutex_unlock(&ftrace_lock);
 	} else {
 		kvfree(filter);
@@ -320,26 +342,33 @@ static void all_requests_run(const char *modname)
 	mutex_unlock(&trace_types_lock);
 }
 
-static void mark_bodies_without_name(struct text_site_table *table)
+/*
+ * A weak function that another one took the place of has left its body behind. It is
+ * never called; kallsyms says that it belongs to the function before it. For the kernel
+ * the build drops those.
+ */
+static void drop_bodies_without_name(struct text_site_table *table)
 {
 	unsigned long size, offset;
 	struct text_site *site;
 
-	/*
-	 * A weak function that another one took the place of has left its body
-	 * behind. Nothing calls it; what kallsyms finds for it is whatever
-	 * function stands before it. For the kernel the build has dropped those.
-	 */
 	for_each_text_site(site, table) {
 		if (site->state & TEXT_SITE_DEAD)
 			continue;
 		cond_resched();
 		if (!kallsyms_lookup_size_offset(text_site_addr(site), &size, &offset) ||
 		    offset > FTRACE_MCOUNT_MAX_OFFSET) {
-			site->state |= TEXT_SITE_DEAD;
+			fentry_site_gone(site);
 			ftrace_update_tot_cnt--;
 		}
 	}
+}
+
+/* Switches a module's sites on, or off. */
+static int table_set_ready(struct text_site_table *table, bool ready)
+{
+	table->ready = ready;
+	return fentry_apply(&(struct fentry_change){ .table = table });
 }
 
 /**
@@ -349,24 +378,13 @@ static void mark_bodies_without_name(struct text_site_table *table)
 void ftrace_module_enable(struct module *mod)
 {
 	struct text_site_table *table;
-	struct ftrace_ops *ops;
-	int ret = 0;
 
 	mutex_lock(&ftrace_lock);
 	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table && !fentry_dead) {
-		mark_bodies_without_name(table);
-		table->ready = true;
-		list_for_each_entry(ops, &fentry_ops, list) {
-			struct fentry_scope scope = fentry_ops_scope(ops);
-
-			if (!fentry_sites_enabled)
-				break;
-			ret = fentry_switch_table(table, ops, &scope);
-			if (ret)
-				pr_warn("%s: could not be attached to %pS (%d)\n",
-					mod->name, ops->func, ret);
-		}
+		drop_bodies_without_name(table);
+		if (table_set_ready(table, true))
+			table_set_ready(table, false);
 	}
 	mutex_unlock(&ftrace_lock);
 
@@ -387,8 +405,8 @@ void ftrace_release_mod(struct module *mod)
 	table = text_site_table_of_module(&fentry_sites, mod);
 	if (table) {
 		/* Work that the module has begun may still be under way. */
-		if (table->ready && fentry_sites_enabled)
-			fentry_switch_table(table, NULL, NULL);
+		if (table->ready)
+			table_set_ready(table, false);
 		gone = sites_gone(table, 0, ULONG_MAX);
 		text_site_table_remove(table);
 		count_table(table, -1);

@@ -9,7 +9,8 @@
 
 #include <trace/events/sched.h>
 
-#include "fentry.h"
+#include "ops.h"
+#include "register.h"
 
 /* The list of an instance that a file is about: @type is TRACE_PIDS or TRACE_NO_PIDS */
 static struct trace_pid_list __rcu **list_slot(struct trace_array *tr, int type)

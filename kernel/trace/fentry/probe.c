@@ -7,10 +7,12 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "filter.h"
 #include "match.h"
+#include "ops.h"
 #include "probe.h"
+#include "register.h"
+#include "set.h"
 
 /**
  * struct ftrace_func_probe - an action that some functions of an instance have

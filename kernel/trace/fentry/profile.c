@@ -11,7 +11,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "fentry.h"
+#include "ops.h"
 #include "../trace_output.h"
 #include "../trace_stat.h"
 

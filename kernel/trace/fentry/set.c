@@ -2,27 +2,46 @@
 /*
  * Ops sets: the combinations of ops that sites have, each made once.
  *
- * A set is a target of the sites' kind. It has the one trampoline that calls
- * its ops, which is why no site ever needs to look up who wants it.
+ * A set is a target of the sites' kind. It has the one trampoline that calls its ops,
+ * so a site never needs to look up who wants it. A subops has no call of its own: the
+ * trampoline calls its manager, once for all of its subops in the set.
+ *
+ * Each combination has two sets: one whose sites call, and one whose sites are NOPs
+ * (off), for when kernel.ftrace_enabled is 0 and for modules that are not ready.
+ *
+ * If there is no memory for a set, or there are too many, its sites get a set that all
+ * such combinations share. Its trampoline finds the callbacks by asking every ops: that
+ * is slow, but no switch fails for want of memory.
  *
  * Everything here is under ftrace_lock, unless it says otherwise.
  */
 #include <linux/hashtable.h>
 #include <linux/idr.h>
 #include <linux/jhash.h>
+#include <linux/llist.h>
 #include <linux/perf_event.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "fentry.h"
+#include <asm/ftrace.h>
 
-/* The set of a site that nothing is attached to */
-static struct ops_set no_ops;
-struct ops_set *const fentry_no_ops = &no_ops;
+#include "set.h"
+
+struct ops_set fentry_no_ops, fentry_no_ops_off = { .id = 1, .off = true };
+
+static struct ops_set shared = { .id = 2, .shared = true };
+static struct ops_set shared_off = { .id = 3, .shared = true, .off = true };
+
+#define FIRST_ID	4
+
+/* A site may have had it. Not taken back: who waits for its callback then does so always. */
+static bool shared_used;
 
 static struct text_target first_targets[TEXT_TARGET_PAGE] = {
-	[0] = { .owner = &no_ops },
+	[0] = { .owner = &fentry_no_ops },
+	[1] = { .owner = &fentry_no_ops_off },
+	[2] = { .owner = &shared, .mark = FENTRY_TOUCHED | FENTRY_MODIFIED },
+	[3] = { .owner = &shared_off },
 };
 
 struct text_site_kind fentry_sites = {
@@ -32,73 +51,62 @@ struct text_site_kind fentry_sites = {
 	.pages	= { first_targets },
 };
 
-static DEFINE_HASHTABLE(sets, 8);
+static DEFINE_HASHTABLE(sets, 12);
+static atomic_t nr_sets;	/* retired ones included */
+
+/* Half of all ids: those of retired sets are in use for a while yet. */
+unsigned int fentry_sets_max = TEXT_TARGET_MAX / 2;
+
 static DEFINE_IDA(set_ids);
-static LIST_HEAD(retired);	/* under ftrace_lock */
+static LLIST_HEAD(retired);
 
 static void retire_work_func(struct work_struct *work);
 static DECLARE_WORK(retire_work, retire_work_func);
 
-/*
- * Stands in a set for an ops that is not there any more. It is in no other place,
- * so the set becomes one without it as soon as it changes at all.
- */
-static struct ftrace_ops absent_ops = {
-	.func	= ftrace_stub,
-};
-
-/* The same for one that has no call in the trampoline */
-static struct ftrace_ops absent_uncalled_ops = {
-	.flags		= FTRACE_OPS_FL_DIRECT,
-	.direct_call	= (unsigned long)ftrace_stub_direct_tramp,
-};
-
-static bool is_absent(const struct ftrace_ops *ops)
-{
-	return ops == &absent_ops || ops == &absent_uncalled_ops;
-}
-
-/**
- * fentry_set_has - is an ops in a set?
- * @set: any set
- * @ops: any ops
- *
- * Return: true if so.
- */
+/* Is an ops in a set? */
 bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops)
 {
-	unsigned int i;
-
-	for (i = 0; i < set->nr; i++) {
+	for (unsigned int i = 0; i < set->nr; i++) {
 		if (set->ops[i] == ops)
 			return true;
 	}
 	return false;
 }
 
-static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr)
+/* The ops that stands for the @i'th of a set: NULL if one before it stands for both */
+struct ftrace_ops *fentry_set_called(const struct ops_set *set, unsigned int i)
 {
-	return jhash(ops, nr * sizeof(*ops), nr);
+	struct ftrace_ops *called = fentry_ops_called(set->ops[i]);
+
+	for (unsigned int j = 0; called != set->ops[i] && j < i; j++) {
+		if (fentry_ops_called(set->ops[j]) == called)
+			return NULL;
+	}
+	return called;
+}
+
+static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr, bool off)
+{
+	return jhash(ops, nr * sizeof(*ops), nr << 1 | off);
 }
 
 /* What a site with these ops calls directly: at most one of them wants that. */
 static unsigned long direct_call(struct ftrace_ops *const *ops, unsigned int nr)
 {
-	while (nr--) {
+	for (; nr; nr--, ops++) {
 		if ((*ops)->flags & FTRACE_OPS_FL_DIRECT)
 			return (*ops)->direct_call;
-		ops++;
 	}
 	return 0;
 }
 
-static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr)
+static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr, bool off)
 {
 	const unsigned long direct = direct_call(ops, nr);
 	struct ops_set *set;
 
-	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr)) {
-		if (set->nr == nr && set->direct == direct &&
+	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr, off)) {
+		if (set->nr == nr && set->off == off && set->direct == direct &&
 		    !memcmp(set->ops, ops, nr * sizeof(*ops)))
 			return set;
 	}
@@ -107,9 +115,14 @@ static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr
 
 static int target_alloc(struct ops_set *set)
 {
+	u32 mark = FENTRY_TOUCHED;
 	int id, ret;
 
-	id = ida_alloc_range(&set_ids, 1, TEXT_TARGET_MAX - 1, GFP_KERNEL);
+	if (atomic_read(&nr_sets) >= fentry_sets_max && system_unbound_wq)
+		flush_work(&retire_work);
+	if (atomic_read(&nr_sets) >= fentry_sets_max)
+		return -ENOSPC;
+	id = ida_alloc_range(&set_ids, FIRST_ID, TEXT_TARGET_MAX - 1, GFP_KERNEL);
 	if (id < 0)
 		return id;
 
@@ -119,10 +132,12 @@ static int target_alloc(struct ops_set *set)
 		return ret;
 	}
 
+	if (set->flags & FENTRY_EXCLUSIVE)
+		mark |= FENTRY_MODIFIED;
 	*text_target(&fentry_sites, id) = (struct text_target) {
-		.addr	= set->tramp.nr ? set->tramp.addr : set->direct,
+		.addr	= set->off ? 0 : set->tramp.nr ? set->tramp.addr : set->direct,
 		.owner	= set,
-		.mark	= FENTRY_TOUCHED | (set->flags & FENTRY_EXCLUSIVE ? FENTRY_MODIFIED : 0),
+		.mark	= set->off ? 0 : mark,
 	};
 	set->id = id;
 	return 0;
@@ -130,33 +145,28 @@ static int target_alloc(struct ops_set *set)
 
 static int set_trampoline(struct ops_set *set)
 {
-	struct fentry_callback *calls;
-	unsigned int i, nr = 0, flags = 0;
-	int ret = 0;
+	struct fentry_callback *calls __free(kfree) =
+		kcalloc(set->nr, sizeof(*calls), GFP_KERNEL);
+	unsigned int nr = 0, flags = 0;
 
-	calls = kcalloc(set->nr, sizeof(*calls), GFP_KERNEL);
 	if (!calls)
 		return -ENOMEM;
 
-	for (i = 0; i < set->nr; i++) {
-		struct ftrace_ops *ops = set->ops[i];
+	for (unsigned int i = 0; i < set->nr; i++) {
+		struct ftrace_ops *ops = fentry_set_called(set, i);
 
-		if (!fentry_ops_is_called(ops))
+		if (!ops || !fentry_ops_is_called(ops))
 			continue;
-		if (ops->flags & (FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED))
-			flags |= TRAMPOLINE_REGS;
-		if (ops->flags & FTRACE_OPS_FL_IPMODIFY)
-			flags |= TRAMPOLINE_SET_IP;
 		calls[nr].func = fentry_ops_callback(ops);
-		calls[nr].arg = ops;
-		nr++;
+		calls[nr++].arg = ops;
 	}
-
-	if (nr)
-		ret = fentry_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
-
-	kfree(calls);
-	return ret;
+	if (!nr)
+		return 0;
+	if (set->flags & FTRACE_OPS_FL_SAVE_REGS)
+		flags |= TRAMPOLINE_REGS;
+	if (set->flags & FTRACE_OPS_FL_IPMODIFY)
+		flags |= TRAMPOLINE_SET_IP;
+	return fentry_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
 }
 
 /*
@@ -178,207 +188,143 @@ static void report_trampoline(const struct ops_set *set, bool comes)
 		perf_event_text_poke(text, NULL, 0, text, tramp->size);
 }
 
-static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr)
+/* The trampoline for all combinations that have none: before there is any other */
+static int shared_trampoline(void)
 {
-	struct ops_set *set;
-	unsigned int i;
+	const struct fentry_callback call = { .func = fentry_shared_callback };
 	int ret;
 
-	set = kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
-	if (!set)
-		return ERR_PTR(-ENOMEM);
+	if (shared.tramp.nr)
+		return 0;
+	ret = fentry_trampoline_create(&shared.tramp, TRAMPOLINE_SHARED, &call, 1, 0);
+	if (ret)
+		return ret;
+	text_target(&fentry_sites, shared.id)->addr = shared.tramp.addr;
+	report_trampoline(&shared, true);
+	return 0;
+}
 
-	set->nr = nr;
-	for (i = 0; i < nr; i++) {
+static int set_init(struct ops_set *set, struct ftrace_ops *const *ops)
+{
+	int ret;
+
+	for (unsigned int i = 0; i < set->nr; i++) {
+		const unsigned long flags = ops[i]->flags | fentry_ops_called(ops[i])->flags;
+
 		set->ops[i] = ops[i];
-		set->flags |= ops[i]->flags & (FENTRY_EXCLUSIVE |
-					       FTRACE_OPS_FL_SAVE_REGS |
-					       FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED);
+		set->flags |= flags & (FENTRY_EXCLUSIVE | FTRACE_OPS_FL_SAVE_REGS);
+		if (flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
+			set->flags |= FTRACE_OPS_FL_SAVE_REGS;
 	}
-	if (set->flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
-		set->flags |= FTRACE_OPS_FL_SAVE_REGS;
-	set->direct = direct_call(ops, nr);
+	set->direct = direct_call(ops, set->nr);
 
-	ret = set_trampoline(set);
+	ret = set->off ? 0 : set_trampoline(set);
 	if (ret)
-		goto err_free;
+		return ret;
 	ret = target_alloc(set);
-	if (ret)
-		goto err_trampoline;
+	if (ret && set->tramp.nr)
+		fentry_trampoline_free(&set->tramp);
+	return ret;
+}
 
-	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr));
+/*
+ * The set for combinations that cannot have one of their own. Sleeps. Fails only with
+ * -ENOMEM, and only as long as there never was a set.
+ */
+struct ops_set *fentry_set_shared(bool off)
+{
+	int ret = shared_trampoline();
+
+	shared_used = true;
+	return ret ? ERR_PTR(ret) : off ? &shared_off : &shared;
+}
+
+static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr, bool off)
+{
+	struct ops_set *set = kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
+
+	if (!set)
+		return fentry_set_shared(off);
+	set->nr = nr;
+	set->off = off;
+	if (shared_trampoline() || set_init(set, ops)) {
+		kfree_rcu(set, rcu);	/* an unwinder may have seen its trampoline */
+		return fentry_set_shared(off);
+	}
+
+	atomic_inc(&nr_sets);
+	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr, off));
 	report_trampoline(set, true);
 	return set;
-
-err_trampoline:
-	if (set->tramp.nr)
-		fentry_trampoline_free(&set->tramp);
-err_free:
-	kfree_rcu(set, rcu);
-	return ERR_PTR(ret);
 }
 
-static struct ops_set *set_get(struct ftrace_ops *const *ops, unsigned int nr)
-{
-	return nr ? set_lookup(ops, nr) ?: set_create(ops, nr) : &no_ops;
-}
-
-/**
- * fentry_set_add - the set with one ops more
- * @set: any set without @ops; or one with it, but calling directly what @ops
- *	has called so far
- * @ops: on fentry_ops
- *
- * Context: process context, sleeps.
- *
- * Return: the set; or a pointer of -EBUSY if both @ops and another in @set want
- * to change where a function goes on, or what it calls directly; -ENOMEM;
- * -ENOSPC if there are TEXT_TARGET_MAX sets already.
+/*
+ * The set with some ops, the latest registered first. Sleeps. Fails as
+ * fentry_set_shared().
  */
-struct ops_set *fentry_set_add(struct ops_set *set, struct ftrace_ops *ops)
+struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr, bool off)
 {
-	struct ftrace_ops **list, *pos;
-	struct ops_set *to;
-	unsigned int nr = 0;
-
-	if ((set->flags & ops->flags & FENTRY_EXCLUSIVE) && !fentry_set_has(set, ops))
-		return ERR_PTR(-EBUSY);
-
-	list = kmalloc_array(set->nr + 1, sizeof(*list), GFP_KERNEL);
-	if (!list)
-		return ERR_PTR(-ENOMEM);
-
-	/* One combination, one order: that of registration. */
-	list_for_each_entry(pos, &fentry_ops, list) {
-		if (pos == ops || fentry_set_has(set, pos))
-			list[nr++] = pos;
-	}
-
-	to = set_get(list, nr);
-	kfree(list);
-	return to;
+	if (!nr)
+		return off ? &fentry_no_ops_off : &fentry_no_ops;
+	return set_lookup(ops, nr, off) ?: set_create(ops, nr, off);
 }
 
-/**
- * fentry_set_del - the set with one ops less
- * @set: any set with @ops
- * @ops: any ops
- *
- * Context: process context, sleeps.
- *
- * Return: the set, or a pointer of -ENOMEM or -ENOSPC.
- */
-struct ops_set *fentry_set_del(struct ops_set *set, struct ftrace_ops *ops)
+/* The set with the same ops that is on if @set is off, or the other way round */
+struct ops_set *fentry_set_twin(struct ops_set *set)
 {
-	struct ftrace_ops **list;
-	struct ops_set *to;
-	unsigned int i, nr = 0;
-
-	/* This cannot fail: see fentry_sets_remove(). */
-	if (set->nr == 1)
-		return &no_ops;
-
-	list = kmalloc_array(set->nr, sizeof(*list), GFP_KERNEL);
-	if (!list)
-		return ERR_PTR(-ENOMEM);
-
-	for (i = 0; i < set->nr; i++) {
-		if (set->ops[i] != ops && !is_absent(set->ops[i]))
-			list[nr++] = set->ops[i];
-	}
-
-	to = set_get(list, nr);
-	kfree(list);
-	return to;
+	if (set->shared)
+		return set->off ? &shared : &shared_off;
+	return fentry_set_get(set->ops, set->nr, !set->off);
 }
 
-/**
- * fentry_sets_retarget - an ops' callback has changed
- * @ops: whose
- *
- * Makes the trampolines of all sets it is in call the new one.
- *
- * Context: process context, sleeps.
+/*
+ * Has the trampolines of all sets with an ops call @func for it from now on. Other ops in
+ * them may have been freed, after ftrace_kill().
  */
+static void retarget(struct ftrace_ops *ops, void *func)
+{
+	struct ops_set *set;
+	int bucket;
+
+	hash_for_each(sets, bucket, set, hash)
+		fentry_trampoline_retarget(&set->tramp, ops, func);
+}
+
+/* An ops' callback has changed. Sleeps. */
 void fentry_sets_retarget(struct ftrace_ops *ops)
 {
-	struct ops_set *set;
-	unsigned int i, call;
-	int bucket;
-
-	hash_for_each(sets, bucket, set, hash) {
-		for (i = 0, call = 0; i < set->nr; i++) {
-			if (!fentry_ops_is_called(set->ops[i]))
-				continue;
-			if (set->ops[i] == ops)
-				fentry_trampoline_retarget(&set->tramp, call,
-							 fentry_ops_callback(ops));
-			call++;
-		}
-	}
+	retarget(ops, fentry_ops_callback(ops));
 }
 
-/**
- * fentry_sets_remove - take an ops out of all sets where they are
- * @ops: what is about to go
- *
- * For when its sites cannot be switched to other sets, for want of memory. The
- * trampolines call a stub in its place, until their sites are switched. It stays
- * in the sets that have no trampoline: to leave those takes no memory.
- *
- * Context: process context, sleeps. Cannot fail.
+/*
+ * An ops goes though its sites could not be switched: its trampolines call a stub in its
+ * place, for good. A site that has nothing but its direct call keeps that. Sleeps.
  */
-void fentry_sets_remove(struct ftrace_ops *ops)
+void fentry_sets_silence(struct ftrace_ops *ops)
 {
-	struct ftrace_ops *absent = fentry_ops_is_called(ops) ? &absent_ops :
-								&absent_uncalled_ops;
-	struct hlist_node *next;
 	struct ops_set *set;
-	HLIST_HEAD(changed);
-	unsigned int i;
 	int bucket;
 
-	ops->func = ftrace_stub;
-	ops->flags &= ~(FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU);
-	fentry_sets_retarget(ops);
-
-	hash_for_each_safe(sets, bucket, next, set, hash) {
-		if (!set->tramp.nr || !fentry_set_has(set, ops))
-			continue;
-		for (i = 0; i < set->nr; i++) {
-			if (set->ops[i] == ops)
-				set->ops[i] = absent;
-		}
-		set->flags &= ~(ops->flags & FENTRY_EXCLUSIVE);
-		if (ops->flags & FTRACE_OPS_FL_DIRECT) {
-			set->direct = absent->direct_call;
-			fentry_trampoline_go_on_to(&set->tramp, set->direct);
-		}
-		hash_del_rcu(&set->hash);
-		hlist_add_head(&set->hash, &changed);
-	}
-
-	hlist_for_each_entry_safe(set, next, &changed, hash) {
-		hlist_del_init(&set->hash);
-		hash_add_rcu(sets, &set->hash, ops_hash(set->ops, set->nr));
+	retarget(ops, ftrace_stub);
+	hash_for_each(sets, bucket, set, hash) {
+		if ((ops->flags & FTRACE_OPS_FL_DIRECT) && set->tramp.nr && fentry_set_has(set, ops))
+			fentry_trampoline_go_on_to(&set->tramp,
+						 (unsigned long)ftrace_stub_direct_tramp);
 	}
 }
 
-/**
- * fentry_set_put_unused - retire a set that no site holds
- * @set: any set; nothing happens if it is in use
- *
- * It cannot be found any more, as its ops may go away or change. Tasks may
- * still be in its trampoline, so that is freed some time later.
+/*
+ * Retires a set that no site holds. It cannot be found any more, as its ops may be
+ * freed. Tasks may still be in its trampoline, so that is freed some time later.
  */
 void fentry_set_put_unused(struct ops_set *set)
 {
-	if (set == &no_ops || set->nr_sites || hlist_unhashed(&set->hash))
+	if (set->nr_sites || hlist_unhashed(&set->hash))
 		return;
 
 	hash_del_rcu(&set->hash);
-	list_add(&set->retired, &retired);
-	/* Before there are workqueues, it is retire_early() that has it done. */
+	llist_add(&set->retired, &retired);
+	/* Before there are workqueues, retire_early() has to do it. */
 	if (system_unbound_wq)
 		queue_work(system_unbound_wq, &retire_work);
 }
@@ -390,16 +336,22 @@ static int __init retire_early(void)
 }
 core_initcall(retire_early);
 
-/**
- * fentry_sets_sync - wait until nobody is in what was taken off the sites
+/* May fentry_shared_callback() be running, which looks at any ops? */
+bool fentry_sets_shared(void)
+{
+	return shared_used;
+}
+
+/*
+ * Waits until no task is in what was taken off the sites.
  *
- * Nobody gets into a retired set's trampoline any more: the last sync of the
- * batch that took its last site away was after every breakpoint handler that
- * had read its address. Whoever is in it leaves it before the task schedules
- * voluntarily (RCU tasks) or, where RCU does not watch, before the CPU does
- * (rude). The same holds for the ops' functions it has called.
+ * No task enters a retired set's trampoline: the last sync of the batch that took its
+ * last site away came after every breakpoint handler that had read its address. A task
+ * in it leaves it before it schedules voluntarily (RCU tasks) or, where RCU does not
+ * watch, before its CPU schedules (rude). The same holds for the functions of the ops
+ * that it has called.
  *
- * Context: process context, sleeps for long; ftrace_lock is not needed.
+ * Sleeps for long; ftrace_lock is not needed.
  */
 void fentry_sets_sync(void)
 {
@@ -407,43 +359,36 @@ void fentry_sets_sync(void)
 	synchronize_rcu_tasks();
 }
 
+/* Takes no ftrace_lock: target_alloc() waits for it. */
 static void retire_work_func(struct work_struct *work)
 {
+	struct llist_node *dying = llist_del_all(&retired);
 	struct ops_set *set, *next;
-	LIST_HEAD(dying);
 
-	mutex_lock(&ftrace_lock);
-	list_splice_init(&retired, &dying);
-	mutex_unlock(&ftrace_lock);
-
-	if (list_empty(&dying))
+	if (!dying)
 		return;
 
 	fentry_sets_sync();
 
-	list_for_each_entry_safe(set, next, &dying, retired) {
+	llist_for_each_entry_safe(set, next, dying, retired) {
 		if (set->tramp.nr) {
 			report_trampoline(set, false);
 			fentry_trampoline_free(&set->tramp);
 		}
 		ida_free(&set_ids, set->id);
+		atomic_dec(&nr_sets);
 		kfree_rcu(set, rcu);
 	}
 }
 
-/**
- * fentry_set_nth - for listing the sets with a trampoline
- * @n: from 0
- *
- * Context: under RCU.
- *
- * Return: the set, or NULL if there are not so many.
- */
+/* For listing: the @n'th set with a trampoline, under RCU; NULL: there are not so many */
 struct ops_set *fentry_set_nth(unsigned int n)
 {
 	struct ops_set *set;
 	int bucket;
 
+	if (shared.tramp.nr && !n--)
+		return &shared;
 	hash_for_each_rcu(sets, bucket, set, hash) {
 		if (set->tramp.nr && !n--)
 			return set;

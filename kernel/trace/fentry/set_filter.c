@@ -5,9 +5,10 @@
  */
 #include <linux/slab.h>
 
-#include "fentry.h"
 #include "filter.h"
 #include "match.h"
+#include "ops.h"
+#include "register.h"
 
 /**
  * struct change - what is to be done to a filter of an ops

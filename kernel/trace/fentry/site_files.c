@@ -6,7 +6,8 @@
 #include <linux/security.h>
 #include <linux/seq_file.h>
 
-#include "fentry.h"
+#include "ops.h"
+#include "set.h"
 
 /* Which sites a file lists, and what it says of them, as its inode's i_private */
 #define SHOW_ADDRS	BIT(0)
@@ -14,10 +15,15 @@
 #define ONLY_TOUCHED	BIT(2)
 #define SHOW_ATTACHED	(ONLY_ENABLED | ONLY_TOUCHED)
 
+static bool set_shown(const struct ops_set *set)
+{
+	return !set->off && (set->nr || set->shared);
+}
+
 static bool site_shown(const struct text_site *site, unsigned long flags)
 {
 	return !(site->state & TEXT_SITE_DEAD) &&
-	       (!(flags & ONLY_ENABLED) || text_site_target_id(site)) &&
+	       (!(flags & ONLY_ENABLED) || set_shown(fentry_site_set(site))) &&
 	       (!(flags & ONLY_TOUCHED) || (site->state & FENTRY_TOUCHED));
 }
 
@@ -56,27 +62,49 @@ static void sites_stop(struct seq_file *m, void *v)
 	mutex_unlock(&ftrace_lock);
 }
 
+/* The next ops attached to a site, whatever set it has; *@i counts those of its own. */
+static struct ftrace_ops *next_attached(const struct text_site *site, struct ftrace_ops *ops,
+					unsigned int *i)
+{
+	const struct ops_set *set = fentry_site_set(site);
+
+	for (ops = set->shared ? ops : NULL; !ops && *i < set->nr; ++*i)
+		ops = fentry_set_called(set, *i);
+	if (!set->shared)
+		return ops;
+
+	while ((ops = fentry_member_next(ops)) && !ftrace_ops_test(ops, text_site_addr(site), NULL))
+		;
+	return ops;
+}
+
 /* How many callbacks, of what nature, and by which trampoline they are called */
 static void show_attached(struct seq_file *m, const struct text_site *site)
 {
 	const struct ops_set *set = fentry_site_set(site);
-	unsigned int i;
+	unsigned long flags = set->flags, direct = set->direct;
+	unsigned int nr = 0, i = 0;
+	struct ftrace_ops *ops;
 
-	seq_printf(m, " (%u)%s%s%s  %s", set->nr,
-		   set->flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
-		   set->flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
-		   set->direct ? " D" : "  ",
+	for (ops = NULL; (ops = next_attached(site, ops, &i)); nr++) {
+		flags |= ops->flags;
+		if (ops->flags & FTRACE_OPS_FL_DIRECT)
+			direct = ops->direct_call;
+	}
+	seq_printf(m, " (%u)%s%s%s  %s", nr,
+		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
+		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
+		   direct ? " D" : "  ",
 		   site->state & FENTRY_MODIFIED ? " M " : "   ");
 
-	for (i = 0; i < set->nr; i++) {
-		struct ftrace_ops *ops = set->ops[i];
-
-		if (fentry_ops_is_called(ops))
-			seq_printf(m, "\ttramp: %pS (%pS) ->%pS",
-				   (void *)set->tramp.addr, ops->func, fentry_ops_callback(ops));
+	for (i = 0, ops = NULL; (ops = next_attached(site, ops, &i)); ) {
+		if (fentry_ops_is_called(fentry_ops_called(ops)))
+			seq_printf(m, "\ttramp: %pS (%pS) ->%pS", (void *)set->tramp.addr,
+				   fentry_ops_called(ops)->func,
+				   fentry_ops_callback(fentry_ops_called(ops)));
 	}
-	if (set->direct)
-		seq_printf(m, "\n\tdirect-->%pS", (void *)set->direct);
+	if (direct)
+		seq_printf(m, "\n\tdirect-->%pS", (void *)direct);
 }
 
 static int sites_show(struct seq_file *m, void *v)

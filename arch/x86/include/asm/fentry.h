@@ -28,7 +28,7 @@ struct fentry_callback {
  * struct fentry_trampoline - generated code that sites call
  * @addr: its first byte
  * @size: in bytes
- * @nr: number of callbacks
+ * @nr: number of callbacks; 0: there is no trampoline
  * @frame: bytes of stack it takes below the return address
  * @body: offset of the first instruction with the frame in place
  * @tail: offset of the first instruction with the frame gone again: the return,
@@ -38,7 +38,7 @@ struct fentry_callback {
  * @left: bytes of stack that are left below the return address at @tail
  * @onward: where it goes on to instead of returning to the site, which to what is
  *	there looks as if the site had called it; 0: it returns
- * @call_at: offsets of the calls, by callback
+ * @call: the calls: the callback's argument, and the offset in the code
  * @node: in the tree of all trampolines
  */
 struct fentry_trampoline {
@@ -51,7 +51,10 @@ struct fentry_trampoline {
 	u16			more_at[3];
 	u16			left;
 	unsigned long		onward;
-	u16			*call_at;
+	struct {
+		void		*arg;
+		unsigned int	at;
+	} *call;
 	struct latch_tree_node	node;
 };
 
@@ -59,8 +62,7 @@ int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags
 			     const struct fentry_callback *calls, unsigned int nr,
 			     unsigned long onward);
 void fentry_trampoline_free(struct fentry_trampoline *tramp);
-void fentry_trampoline_retarget(struct fentry_trampoline *tramp, unsigned int call,
-				void *func);
+void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func);
 void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long onward);
 struct fentry_trampoline *fentry_trampoline_find(unsigned long addr);
 struct orc_entry *fentry_trampoline_orc(unsigned long addr);

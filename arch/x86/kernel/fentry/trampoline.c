@@ -326,7 +326,8 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 		emit_load_arg(as, (unsigned long)calls[i].arg);
 		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
 		emit_call_depth(as);
-		tramp->call_at[i] = as->len;
+		tramp->call[i].arg = calls[i].arg;
+		tramp->call[i].at = as->len;
 		emit_branch(as, CALL_INSN_OPCODE, calls[i].func);
 	}
 
@@ -446,9 +447,9 @@ int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags
 
 	tramp->nr = nr;
 	tramp->onward = onward;
-	tramp->call_at = kcalloc(nr, sizeof(*tramp->call_at), GFP_KERNEL);
-	if (!tramp->call_at)
-		return -ENOMEM;
+	tramp->call = kcalloc(nr, sizeof(*tramp->call), GFP_KERNEL);
+	if (!tramp->call)
+		goto err;
 
 	generate(&as, tramp, flags, calls);
 	if (as.len > CHUNK_SIZE) {
@@ -479,7 +480,8 @@ err_unlock:
 	mutex_unlock(&pool_mutex);
 err:
 	kfree(as.buf);
-	kfree(tramp->call_at);
+	kfree(tramp->call);
+	tramp->nr = 0;
 	return ret;
 }
 
@@ -497,7 +499,7 @@ void fentry_trampoline_free(struct fentry_trampoline *tramp)
 	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
 	gen_pool_free(pool, tramp->addr, tramp->size);
 	mutex_unlock(&pool_mutex);
-	kfree(tramp->call_at);
+	kfree(tramp->call);
 }
 
 /* Make a live trampoline's branch at @at go to @target. */
@@ -516,18 +518,20 @@ static void redirect(void *at, u8 opcode, void *target)
 
 /**
  * fentry_trampoline_retarget - make a trampoline call another function
- * @tramp: which
- * @call: which of its callbacks, as numbered at its creation
+ * @tramp: any
+ * @arg: of the callback that is to be another; there may be none
  * @func: what to call instead, with the same argument
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
  * text_mutex. The trampoline may run meanwhile; tasks in it may be in the former
  * function for a while yet.
  */
-void fentry_trampoline_retarget(struct fentry_trampoline *tramp, unsigned int call,
-			      void *func)
+void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func)
 {
-	redirect((void *)tramp->addr + tramp->call_at[call], CALL_INSN_OPCODE, func);
+	for (unsigned int i = 0; i < tramp->nr; i++) {
+		if (tramp->call[i].arg == arg)
+			redirect((void *)tramp->addr + tramp->call[i].at, CALL_INSN_OPCODE, func);
+	}
 }
 
 /**

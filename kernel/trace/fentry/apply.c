@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Apply: makes sites what the registered ops and their filters say.
+ *
+ * Whoever changes an ops, a filter, a table or kernel.ftrace_enabled edits the data and
+ * then calls fentry_apply(). If that fails, the caller puts the data back, and calls it
+ * again with the change reversed: sites that had not changed are what they should be.
+ *
+ * Each site concerned goes from its set to the one with the changed ops added or taken
+ * away. That is looked up once for each set that is met, and remembered in the set, so a
+ * site costs the same however many ops are registered. Sites whose text has to change
+ * are marked; others, as in tables that are off, only get another target. One
+ * text_site_commit() then changes the text of all that are marked.
+ *
+ * Everything here is under ftrace_lock.
+ */
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "apply.h"
+#include "filter.h"
+#include "set.h"
+
+bool fentry_enabled = true;
+
+/**
+ * struct apply - a change being applied
+ * @change: which
+ * @seq: number of this struct apply; sets with another one were not met yet
+ * @leaving: the sets that sites leave
+ * @id: of the target that the last site had
+ * @set: and its set
+ */
+struct apply {
+	const struct fentry_change	*change;
+	unsigned long			seq;
+	struct list_head		leaving;
+	u32				id;
+	struct ops_set			*set;
+};
+
+/* Answers for ascending addresses whether they are in a filter. */
+struct filter_cursor {
+	const unsigned long *ip, *end;
+};
+
+static struct filter_cursor filter_cursor(struct ftrace_hash *hash, unsigned long first)
+{
+	const struct fentry_filter *filter = fentry_filter(hash);
+
+	if (!filter)
+		return (struct filter_cursor) {};
+	return (struct filter_cursor) {
+		.ip  = filter->ip + fentry_filter_lower_bound(filter, first),
+		.end = filter->ip + hash->count,
+	};
+}
+
+static __always_inline bool cursor_has(struct filter_cursor *cursor, unsigned long ip)
+{
+	while (cursor->ip < cursor->end && *cursor->ip < ip)
+		cursor->ip++;
+
+	return cursor->ip < cursor->end && *cursor->ip == ip;
+}
+
+/* The latest registered come first; the subops of one manager stay together. */
+static bool comes_before(const struct ftrace_ops *a, const struct ftrace_ops *b)
+{
+	return a->seq != b->seq ? a->seq > b->seq : a > b;
+}
+
+static bool is_changed(const struct fentry_change *change, const struct ftrace_ops *ops)
+{
+	for (unsigned int i = 0; i < change->nr; i++) {
+		if (change->ops[i] == ops)
+			return true;
+	}
+	return false;
+}
+
+/* The set with the changed ops added if @wanted, else taken away */
+static struct ops_set *set_changed(const struct ops_set *set, const struct fentry_change *change,
+				   bool wanted)
+{
+	struct ftrace_ops **ops __free(kfree) = NULL;
+	unsigned int room = wanted ? change->nr : 0, nr = 0, i, j;
+	unsigned long flags = 0;
+
+	for (i = 0; i < set->nr; i++)
+		room += !is_changed(change, set->ops[i]);
+	if (room) {
+		ops = kmalloc_array(room, sizeof(*ops), GFP_KERNEL);
+		if (!ops)
+			return fentry_set_shared(set->off);
+	}
+
+	for (i = 0; i < set->nr; i++) {
+		if (is_changed(change, set->ops[i]))
+			continue;
+		ops[nr++] = set->ops[i];
+		flags |= set->ops[i]->flags;
+	}
+	for (i = 0; nr < room; i++) {
+		if (flags & change->ops[i]->flags & FENTRY_EXCLUSIVE)
+			return ERR_PTR(-EBUSY);
+		for (j = nr++; j && comes_before(change->ops[i], ops[j - 1]); j--)
+			ops[j] = ops[j - 1];
+		ops[j] = change->ops[i];
+	}
+	return fentry_set_get(ops, nr, set->off);
+}
+
+/* Does a set have the changed ops, as they are now? */
+static bool set_has(const struct ops_set *set, const struct ftrace_ops *ops)
+{
+	return fentry_set_has(set, ops) &&
+	       (!(ops->flags & FTRACE_OPS_FL_DIRECT) || set->direct == ops->direct_call);
+}
+
+/* Finds out what a site's set is to this change: once for each set. */
+static noinline void set_meet(struct apply *apply, u32 id)
+{
+	struct ops_set *set = text_target(&fentry_sites, id)->owner;
+	const struct fentry_change *change = apply->change;
+
+	apply->id = id;
+	apply->set = set;
+	if (set->seq == apply->seq)
+		return;
+	set->seq = apply->seq;
+	/* A shared set may contain any ops: shared_leave() looks for it. */
+	set->has = !change->nr ? !set->off : set->shared || set_has(set, change->ops[0]);
+	set->to = NULL;
+	set->moving = 0;
+}
+
+static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set *to)
+{
+	struct text_target *target = text_target(&fentry_sites, set->id);
+
+	if (IS_ERR(to))
+		return PTR_ERR(to);
+	set->to = to;
+	set->same_text = text_target(&fentry_sites, to->id)->addr == target->addr;
+	target->next = to->id;
+	list_add(&set->leaving, &apply->leaving);
+	return 0;
+}
+
+/* Finds the set that sites with @set go to. */
+static noinline int set_leave(struct apply *apply, struct ops_set *set, bool wanted)
+{
+	return set_leave_to(apply, set, apply->change->nr ?
+					set_changed(set, apply->change, wanted) :
+					fentry_set_twin(set));
+}
+
+/*
+ * A site with a shared set stays with it until no ops wants the site any more. Returns 1
+ * if it goes.
+ */
+static noinline int shared_leave(struct apply *apply, struct ops_set *set, unsigned long ip)
+{
+	cond_resched();
+	if (fentry_ops_wanted_at(ip))
+		return 0;
+	if (set->to)
+		return 1;
+	return set_leave_to(apply, set, set->off ? &fentry_no_ops_off : &fentry_no_ops) ?: 1;
+}
+
+/* Its text stays as it is. */
+static noinline void site_store(struct text_site *site, struct ops_set *set)
+{
+	const struct text_target *to = text_target(&fentry_sites, set->to->id);
+
+	WRITE_ONCE(site->state, (site->state & ~TEXT_SITE_TARGET) | set->to->id | to->mark);
+	set->nr_sites--;
+	set->to->nr_sites++;
+}
+
+static __always_inline int site_apply(struct apply *apply, struct text_site_table *table,
+				      struct text_site *site, bool wanted)
+{
+	const u32 state = site->state;
+	struct ops_set *set;
+	int ret;
+
+	if (state & (TEXT_SITE_DEAD | TEXT_SITE_PENDING))
+		return 0;
+
+	/* Mostly it has the set that the site before it has. */
+	if (unlikely((state & TEXT_SITE_TARGET) != apply->id))
+		set_meet(apply, state & TEXT_SITE_TARGET);
+	set = apply->set;
+	if (set->has == wanted)
+		return 0;
+
+	if (unlikely(set->shared && apply->change->nr)) {
+		ret = shared_leave(apply, set, text_site_addr(site));
+		if (ret <= 0)
+			return ret;
+	} else if (unlikely(!set->to)) {
+		ret = set_leave(apply, set, wanted);
+		if (ret)
+			return ret;
+	}
+
+	if (unlikely(set->same_text)) {
+		site_store(site, set);
+		return 0;
+	}
+	set->moving++;
+	text_site_mark(table, site);
+	return 0;
+}
+
+/* All sites of a table. @new NULL: the ops goes from all of them. */
+static int table_apply(struct apply *apply, struct text_site_table *table)
+{
+	const struct fentry_scope *new = apply->change->new;
+	struct filter_cursor filter = {}, not = {};
+	struct text_site *site;
+	bool all = false;
+	int ret;
+
+	if (new) {
+		all = ftrace_hash_empty(new->filter);
+		filter = filter_cursor(new->filter, table->start);
+		not = filter_cursor(new->notrace_filter, table->start);
+	}
+
+	for_each_text_site(site, table) {
+		unsigned long ip = text_site_addr(site);
+		bool wanted = new && (all || cursor_has(&filter, ip)) && !cursor_has(&not, ip);
+
+		ret = site_apply(apply, table, site, wanted);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A table whose sites are to be on or off as a whole */
+static int table_switch(struct apply *apply, struct text_site_table *table)
+{
+	const bool on = fentry_enabled && table->ready;
+	struct text_site *site;
+	int ret;
+
+	for_each_text_site(site, table) {
+		ret = site_apply(apply, table, site, on);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Only the sites that a filter names */
+static int named_apply(struct apply *apply, struct ftrace_hash *hash)
+{
+	const struct text_site_table *only = apply->change->table;
+	const struct fentry_scope *new = apply->change->new;
+	const struct fentry_filter *filter = fentry_filter(hash);
+	unsigned long i = only ? fentry_filter_lower_bound(filter, only->start) : 0;
+	struct text_site_table *table;
+	struct text_site *site;
+	int ret;
+
+	for (; i < hash->count; i++) {
+		unsigned long ip = filter->ip[i];
+		bool wanted = new && (ftrace_hash_empty(new->filter) ||
+				      ftrace_lookup_ip(new->filter, ip)) &&
+			      !ftrace_lookup_ip(new->notrace_filter, ip);
+
+		if (only && ip >= only->end)
+			break;
+		site = text_site_find(&fentry_sites, ip, ip, &table);
+		if (!site || text_site_addr(site) != ip)
+			continue;
+		ret = site_apply(apply, table, site, wanted);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Is it less work to look at all sites than to find those that a filter names? */
+static bool names_many(const struct fentry_scope *scope, const struct fentry_change *change)
+{
+	return scope && (ftrace_hash_empty(scope->filter) ||
+			 (!change->table && scope->filter->count > ftrace_update_tot_cnt / 16));
+}
+
+static int tables_apply(struct apply *apply)
+{
+	const struct fentry_change *change = apply->change;
+	struct text_site_table *table;
+	int ret = 0;
+
+	if (change->nr && !names_many(change->old, change) && !names_many(change->new, change)) {
+		if (change->old)
+			ret = named_apply(apply, change->old->filter);
+		if (change->new && !ret)
+			ret = named_apply(apply, change->new->filter);
+		return ret;
+	}
+
+	for_each_fentry_table(table) {
+		if (change->table && table != change->table)
+			continue;
+		ret = change->nr ? table_apply(apply, table) : table_switch(apply, table);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/*
+ * Makes sites what they should be after a change. Sleeps.
+ *
+ * Returns 0; or with no text changed -ENODEV after ftrace_kill(), -EBUSY if two ops at a
+ * site want what only one can have, -EINVAL if the text of a site is not what it should
+ * be, or -ENOMEM, which only the first ops of all can get. Then the caller has to put
+ * the data back and to apply the reverse.
+ */
+int fentry_apply(const struct fentry_change *change)
+{
+	static unsigned long last_seq;
+	struct apply apply = {
+		.change	 = change,
+		.seq	 = ++last_seq,
+		.leaving = LIST_HEAD_INIT(apply.leaving),
+		.id	 = ~0,
+	};
+	struct ops_set *set;
+	int ret;
+
+	lockdep_assert_held(&ftrace_lock);
+
+	if (fentry_dead)
+		return -ENODEV;
+
+	ret = tables_apply(&apply);
+	if (!ret)
+		ret = text_site_commit(&fentry_sites);
+	else
+		text_site_abort(&fentry_sites);
+
+	list_for_each_entry(set, &apply.leaving, leaving) {
+		if (ret)
+			break;
+		set->nr_sites -= set->moving;
+		set->to->nr_sites += set->moving;
+	}
+	list_for_each_entry(set, &apply.leaving, leaving) {
+		fentry_set_put_unused(set->to);
+		fentry_set_put_unused(set);
+	}
+	return ret;
+}
+
+/*
+ * What others at an ops' functions do of which there can be only one: flags of
+ * FENTRY_EXCLUSIVE. @filter is what names the functions.
+ */
+unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *filter)
+{
+	unsigned long flags = 0;
+
+	for (unsigned long i = 0; i < filter->count; i++) {
+		const unsigned long ip = fentry_filter(filter)->ip[i];
+		const struct text_site *site = text_site_find(&fentry_sites, ip, ip, NULL);
+		const struct ops_set *set;
+		struct ftrace_ops *other;
+
+		if (!site || text_site_addr(site) != ip)
+			continue;
+		set = fentry_site_set(site);
+		if (!set->shared) {
+			flags |= set->flags & ~(fentry_set_has(set, ops) ? ops->flags : 0);
+			continue;
+		}
+		for_each_fentry_member(other) {
+			if (other != ops && ftrace_ops_test(other, ip, NULL))
+				flags |= other->flags;
+		}
+	}
+	return flags & FENTRY_EXCLUSIVE;
+}
+
+/* A site's text is about to be freed: it stays as it is, and belongs to no set. */
+void fentry_site_gone(struct text_site *site)
+{
+	struct ops_set *set = fentry_site_set(site);
+
+	WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
+	set->nr_sites--;
+	fentry_set_put_unused(set);
+}
