@@ -78,6 +78,9 @@ int trace_graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
  * @trace: which
  * @gops: its private data is the instance
  *
+ * Removing the instance waits for an RCU grace period: preemption is off for as long
+ * as it is in use here.
+ *
  * Context: any.
  */
 void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
@@ -86,6 +89,8 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 	struct trace_array *tr = gops->private;
 	struct ftrace_graph_ret_entry *entry;
 	struct trace_buffer *buffer;
+
+	guard(preempt_notrace)();
 
 	if (unlikely(*task_var)) {
 		/* Back from where it began to follow calls, or stopped */
@@ -99,7 +104,7 @@ void trace_graph_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		return;
 
 	buffer = tr->array_buffer.buffer;
-	if (!event_begin(buffer, TRACE_GRAPH_RET, sizeof(*entry), event_context(),
+	if (!event_begin(buffer, TRACE_GRAPH_RET, sizeof(*entry), event_context_dec(),
 			 (void **)&entry))
 		return;
 	entry->ret = *trace;
