@@ -1,7 +1,7 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is `switching`, `per_calls`, `jumps`, `updates`, `immediates`, `markers`,
+# PART is `switching`, `crowd`, `per_calls`, `jumps`, `updates`, `immediates`, `markers`,
 # `mark_syncs`, `hackbench` or `guard`.
 set -eu
 TESTS=/kselftest/text_sites
@@ -53,16 +53,23 @@ switch()
 	clean
 }
 
+# spread NUMBER: write the addresses of so many functions, out of all
+spread()
+{
+	local n=$1 all
+	all=$(wc -l <available_filter_functions_addrs)
+	[ "$n" != all ] || n=$all
+	awk -v all="$all" -v n="$n" 'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' \
+		available_filter_functions_addrs >/tmp/sites
+	dd if=/tmp/sites of=$COST/sites bs=16M status=none
+}
+
 # growth NUMBER...: attach an ops to so many functions, spread over all
 growth()
 {
-	local n all
-	all=$(wc -l <available_filter_functions_addrs)
+	local n
 	for n; do
-		[ "$n" != all ] || n=$all
-		awk -v all="$all" -v n="$n" 'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' \
-			available_filter_functions_addrs >/tmp/sites
-		dd if=/tmp/sites of=$COST/sites bs=16M status=none
+		spread $n
 		put "grow.$n" "$(cat $COST/switch)"
 	done
 }
@@ -168,6 +175,31 @@ switching()
 	put ninth "$(cat $COST/ninth)"
 }
 
+# crowd: what ten thousand users of direct calls cost the others, and what a module does
+# that comes while five ops trace everything; with two processors
+crowd()
+{
+	local nr=10000 key
+	insmod $TESTS/test_modules/functions_many.ko
+	syncs crowd.module 'rmmod functions_many; insmod '$TESTS'/test_modules/functions_many.ko'
+	for key in without with; do
+		echo >$COST/sites
+		put "crowd.all.$key" "$(cat $COST/switch)"
+		spread $nr
+		put "crowd.named.$key" "$(cat $COST/switch)"
+		spread 1
+		put "crowd.one.$key" "$(cat $COST/switch)"
+		[ $key = without ] || break
+		spread $nr
+		echo $nr >$COST/crowd
+	done
+	syncs crowd.syncs 'echo function >current_tracer'
+	clean
+	echo 5 >$COST/tracers
+	rmmod functions_many
+	syncs crowd.load 'insmod '$TESTS'/test_modules/functions_many.ko'
+}
+
 # per_calls: with one processor
 per_calls()
 {
@@ -259,14 +291,18 @@ hackbench()
 	echo 0 >events/enable
 }
 
-# guard: with one processor; the part that is looked at in each test run
+# guard: with one processor; the part that is looked at in each test run. Each count
+# is taken several times: an interrupt can fall into any of them.
 guard()
 {
-	local n
-	calls
+	local _ n
 	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
-	put grow.none "$(cat $COST/switch)"
-	growth 1 1000
+	for _ in 1 2 3 4 5; do
+		calls
+		echo >$COST/sites
+		put grow.none "$(cat $COST/switch)"
+		growth 1 1000
+	done
 }
 
 insmod $TESTS/test_modules/function_cost.ko

@@ -9,6 +9,9 @@
  *   switch    read: to attach an ops to those; to all, if none were written
  *   ninth     read: to attach a ninth ops to one function while eight are attached
  *             to all
+ *   crowd     write: as many ops come and stay, each for direct calls of one of the
+ *             sites
+ *   tracers   write: as many ops come and stay, each attached to all
  *
  * What it takes to detach them is not given: that waits for tasks to leave what is
  * in a module.
@@ -21,6 +24,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+
+#include <asm/ibt.h>
+#include <asm/linkage.h>
 
 #include "cycles.h"
 
@@ -147,6 +153,56 @@ static int ninth_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(ninth);
 
+/* What a site of the crowd calls */
+asmlinkage void function_cost_direct(void);
+asm("	.pushsection .text, \"ax\", @progbits\n"
+"	.type	function_cost_direct, @function\n"
+"function_cost_direct:\n"
+	ASM_ENDBR
+	ASM_RET
+"	.size	function_cost_direct, . - function_cost_direct\n"
+"	.popsection\n");
+
+/* Registers ops that stay until the machine ends, as does the module then. */
+static int crowd_come(unsigned int nr, bool direct)
+{
+	struct ftrace_ops *ops = kvcalloc(nr, sizeof(*ops), GFP_KERNEL);
+	int ret = ops ? 0 : -ENOMEM;
+
+	__module_get(THIS_MODULE);
+	for (unsigned int i = 0; i < nr && !ret; i++) {
+		if (!direct) {
+			ops[i].func = nothing;
+			ret = register_ftrace_function(&ops[i]);
+			continue;
+		}
+		ret = ftrace_set_filter_ip(&ops[i], sites[i], 0, 1) ?:
+		      register_ftrace_direct(&ops[i], (unsigned long)function_cost_direct);
+		cond_resched();
+	}
+	return ret;
+}
+
+static ssize_t crowd_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	const bool direct = file_inode(filp)->i_private;
+	unsigned int nr;
+	int ret;
+
+	ret = kstrtouint_from_user(ubuf, cnt, 0, &nr);
+	if (ret)
+		return ret;
+	guard(mutex)(&cost_mutex);
+	if (direct && nr > nr_sites)
+		return -EINVAL;
+	return crowd_come(nr, direct) ?: cnt;
+}
+
+static const struct file_operations crowd_fops = {
+	.open	= simple_open,
+	.write	= crowd_write,
+};
+
 static struct dentry *dir;
 
 static int __init function_cost_init(void)
@@ -156,6 +212,8 @@ static int __init function_cost_init(void)
 	debugfs_create_file("sites", 0200, dir, NULL, &sites_fops);
 	debugfs_create_file("switch", 0400, dir, NULL, &switch_fops);
 	debugfs_create_file("ninth", 0400, dir, NULL, &ninth_fops);
+	debugfs_create_file("crowd", 0200, dir, (void *)true, &crowd_fops);
+	debugfs_create_file("tracers", 0200, dir, NULL, &crowd_fops);
 	return 0;
 }
 module_init(function_cost_init);
