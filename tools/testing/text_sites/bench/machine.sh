@@ -180,8 +180,6 @@ switching()
 crowd()
 {
 	local nr=10000 key
-	insmod $TESTS/test_modules/functions_many.ko
-	syncs crowd.module 'rmmod functions_many; insmod '$TESTS'/test_modules/functions_many.ko'
 	for key in without with; do
 		echo >$COST/sites
 		put "crowd.all.$key" "$(cat $COST/switch)"
@@ -196,7 +194,6 @@ crowd()
 	syncs crowd.syncs 'echo function >current_tracer'
 	clean
 	echo 5 >$COST/tracers
-	rmmod functions_many
 	syncs crowd.load 'insmod '$TESTS'/test_modules/functions_many.ko'
 }
 

@@ -63,6 +63,8 @@ indirect()
 	sed -n 's/^hackbench\.1/hackbench.indirect/p' "$bench/$KERNEL.hackbench" >"$bench/$KERNEL.tsv"
 }
 
+# Lines of code, neither blank nor comment: the engine, its architecture half, the patcher
+# and the build script, with all their headers, and nothing left out but tests
 lines()
 {
 	local file files=()
@@ -70,17 +72,16 @@ lines()
 	classic) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
 	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
-		"$TREE"/arch/x86/kernel/text_site "$TREE"/arch/x86/include/asm/text_site.h \
-		"$TREE"/arch/x86/kernel/fentry "$TREE"/arch/x86/include/asm/fentry.h \
-		"$TREE"/include/linux/text_site.h "$TREE"/scripts/mcount_loc.pl \
-		-name '*.[chS]' ! -name '*_test*' -o -name 'mcount_loc.pl') ;;
+		"$TREE"/arch/x86/kernel/{text_site,fentry} \
+		"$TREE"/arch/x86/include/asm/{text_site,value_site,inline_site,fentry}.h \
+		"$TREE"/include/linux/{text_site,value_site,inline_site}.h \
+		"$TREE"/scripts/mcount_loc.pl -name '*.[chS]' ! -name '*_test*' -o \
+		-name mcount_loc.pl 2>/dev/null) ;;
 	esac
-	printf 'lines\t%s\n' "$(cat "${files[@]}" | wc -l)"
-	# Without comments; a number sign begins one in a script
-	printf 'lines.code\t%s\n' "$(for file in "${files[@]}"; do
+	printf 'lines\t%s\n' "$(for file in "${files[@]}"; do
 		case $file in
-		*.pl) sed 's/^[[:space:]]*#.*//' "$file" ;;
-		*) perl -0777 -pe 's,/\*.*?\*/|//[^\n]*,,gs' "$file" ;;
+		*.pl) perl -0777 -pe 's,^=\w.*?^=cut\n,,msg; s/^\s*#.*\n//mg' "$file" ;;
+		*) perl -0777 -pe 's,/\*.*?\*/|^\s*//[^\n]*,,gms' "$file" ;;
 		esac
 	done | grep -c '[^[:space:]]')"
 }
@@ -91,6 +92,7 @@ indirect) indirect; exit ;;
 *) die "there is nothing to measure for VARIANT=$VARIANT" ;;
 esac
 measure switching 2
+[ "$ENGINE" = classic ] || measure crowd 2
 measure per_calls 1
 measure jumps 1 $retpolines
 measure updates 2
@@ -104,4 +106,6 @@ measure hackbench 1 $retpolines
 	printf 'script\t%s\n' "$(script)"
 	lines
 } >"$bench/$ENGINE.host"
-cat "$bench/$ENGINE".{switching,per_calls,jumps,updates,immediates,markers,mark_syncs,hackbench,host} >"$bench/$ENGINE.tsv"
+for part in switching crowd per_calls jumps updates immediates markers mark_syncs hackbench host; do
+	[ ! -e "$bench/$ENGINE.$part" ] || cat "$bench/$ENGINE.$part"
+done >"$bench/$ENGINE.tsv"
