@@ -21,6 +21,9 @@
 /* A word, wildcards included, has at most this many bytes. */
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
 
+/* Bytes of a name, on average: a buffer that is too small is filled again. */
+#define LINE_GUESS	32
+
 static int filter_file_show(struct seq_file *m, void *v)
 {
 	struct filter_file *file = m->private;
@@ -91,7 +94,8 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 		return -ENOMEM;
 
 	if (filp->f_mode & FMODE_READ)
-		ret = single_open(filp, filter_file_show, file);
+		ret = single_open_size(filp, filter_file_show, file,
+				       PAGE_SIZE + file->filter->hash.count * LINE_GUESS);
 	else
 		filp->private_data = file;
 	if (!ret)

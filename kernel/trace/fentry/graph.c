@@ -96,7 +96,6 @@ static void __init graph_early_filter(struct ftrace_hash __rcu **slot, char *lis
 {
 	struct filter_file file = { .slot = slot };
 	char *glob;
-	int ret;
 
 	if (!list || !*list)
 		return;
@@ -106,9 +105,8 @@ static void __init graph_early_filter(struct ftrace_hash __rcu **slot, char *lis
 		return;
 	}
 	while ((glob = strsep(&list, ","))) {
-		ret = graph_word(&file, glob);
-		if (ret)
-			pr_warn("no function matches '%s' (%d)\n", glob, ret);
+		if (graph_word(&file, glob))
+			pr_warn("no function matches '%s'\n", glob);
 	}
 	guard(mutex)(&graph_mutex);
 	graph_commit(&file, file.filter);

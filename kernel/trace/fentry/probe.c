@@ -215,8 +215,12 @@ static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_fil
 	if (ret)
 		return ret;
 
-	/* A task may still be on its way to the action of one of them. */
-	fentry_sets_sync();
+	/*
+	 * A task may still be on its way to the action of one of them. For the last of
+	 * them, ftrace_shutdown() has waited.
+	 */
+	if (probe_functions(probe))
+		fentry_sets_sync();
 	action_free(probe, gone, gone->hash.count);
 	return 0;
 }

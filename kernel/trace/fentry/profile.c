@@ -278,11 +278,11 @@ static int stat_show(struct seq_file *m, void *v)
 static int tables_init(void)
 {
 	unsigned int bits = ilog2(roundup_pow_of_two(ftrace_update_tot_cnt)) + 1;
-	struct profile_table *table;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		table = per_cpu_ptr(&profile_tables, cpu);
+		struct profile_table *table = per_cpu_ptr(&profile_tables, cpu);
+
 		if (table->entries) {
 			memset(table->entries, 0, sizeof(*table->entries) << table->bits);
 			continue;
