@@ -13,7 +13,7 @@
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/limits.h>
-#include <linux/text_site.h>
+#include <linux/value_site.h>
 
 enum colour { RED, GREEN = 500, BLUE = -7 };
 
@@ -311,7 +311,7 @@ static struct text_site *site_in(const void *function, struct text_site_table **
 
 	for (unsigned long addr = start; addr < start + 64; addr++) {
 		site = text_site_find(NULL, addr, addr, table);
-		if (site && (*table)->kind->insn == TEXT_INSN_INLINE)
+		if (site && (*table)->kind->insn == &text_insn_value)
 			return site;
 	}
 	return NULL;
@@ -359,15 +359,15 @@ static void test_text(struct kunit *test)
 
 			site = site_in(cases[i].function, &table);
 			KUNIT_ASSERT_NOT_NULL(test, site);
-			KUNIT_EXPECT_EQ(test, site->state & (INLINE_SITE_LOAD | INLINE_SITE_ON),
-					INLINE_SITE_LOAD | INLINE_SITE_ON);
-			KUNIT_EXPECT_EQ(test, arch_inline_site_size(site), cases[i].size);
+			KUNIT_EXPECT_EQ(test, site->state & (VALUE_SITE_LOAD | VALUE_SITE_ON),
+					VALUE_SITE_LOAD | VALUE_SITE_ON);
+			KUNIT_EXPECT_EQ(test, text_site_size(table->kind, site), cases[i].size);
 			memcpy(&held, (u8 *)text_site_addr(site) + cases[i].at,
 			       cases[i].value_size);
 			KUNIT_EXPECT_EQ(test, held, values[i]);
 			KUNIT_EXPECT_EQ(test,
-					arch_inline_site_verify(site,
-								inline_site_value(table, site)), 0);
+					arch_value_site_verify(site,
+								value_site_value(table, site)), 0);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 0x81), 0);
@@ -386,11 +386,11 @@ static void test_reserved(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_NULL(test, site);
 		first = (void *)text_site_addr(site);
-		last = first + arch_inline_site_size(site) - 1;
-		KUNIT_EXPECT_TRUE(test, inline_sites_reserved(first, first));
-		KUNIT_EXPECT_TRUE(test, inline_sites_reserved(last, last));
-		KUNIT_EXPECT_FALSE(test, inline_sites_reserved(first - 1, first - 1));
-		KUNIT_EXPECT_FALSE(test, inline_sites_reserved(last + 1, last + 1));
+		last = first + text_site_size(table->kind, site) - 1;
+		KUNIT_EXPECT_TRUE(test, text_sites_reserved(first, first));
+		KUNIT_EXPECT_TRUE(test, text_sites_reserved(last, last));
+		KUNIT_EXPECT_FALSE(test, text_sites_reserved(first - 1, first - 1));
+		KUNIT_EXPECT_FALSE(test, text_sites_reserved(last + 1, last + 1));
 		KUNIT_EXPECT_EQ(test, kprobe_at((unsigned long)first), -EINVAL);
 	}
 }
@@ -403,22 +403,75 @@ static void test_refused(struct kunit *test)
 	const int was = imv_read(test_text32);
 
 	KUNIT_ASSERT_NOT_NULL(test, site);
-	site->state ^= FIELD_PREP(INLINE_SITE_REG, 1);
+	site->state ^= FIELD_PREP(VALUE_SITE_REG, 1);
 	KUNIT_EXPECT_EQ(test, imv_set(test_text32, was + 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, imv_test_text32, was);
 	KUNIT_EXPECT_EQ(test, read32(), was);
 	KUNIT_EXPECT_EQ(test, cond32(), !!was);
 
-	/* It is in nobody's way from now on. */
+	/* It fails nobody from now on. */
 	KUNIT_EXPECT_TRUE(test, site->state & TEXT_SITE_DEAD);
 	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 7), 0);
 	KUNIT_EXPECT_EQ(test, read8(), 7);
 	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 0x81), 0);
 
-	site->state ^= FIELD_PREP(INLINE_SITE_REG, 1) | TEXT_SITE_DEAD;
+	site->state ^= FIELD_PREP(VALUE_SITE_REG, 1) | TEXT_SITE_DEAD;
 	KUNIT_EXPECT_EQ(test, imv_set(test_text32, was + 1), 0);
 	KUNIT_EXPECT_EQ(test, read32(), was + 1);
 	KUNIT_EXPECT_EQ(test, imv_set(test_text32, was), 0);
+}
+#endif
+
+#ifdef CONFIG_IMMEDIATE_VALUES
+/* Only who sets a value fails for a site of that value that is not right. */
+static void test_bad_one_elsewhere(struct kunit *test)
+{
+	struct text_site_table *table;
+	struct text_site *site = site_in(read32, &table);
+	const int was = imv_read(test_text32);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	site->state ^= FIELD_PREP(VALUE_SITE_REG, 1);
+	imv_assign(test_text32, was + 1);
+	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 7), 0);
+	KUNIT_EXPECT_EQ(test, read8(), 7);
+	/* Others of its value are right, and it is as it was. */
+	KUNIT_EXPECT_EQ(test, read32(), was);
+	KUNIT_EXPECT_TRUE(test, site->state & TEXT_SITE_DEAD);
+	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 0x81), 0);
+
+	site->state ^= FIELD_PREP(VALUE_SITE_REG, 1) | TEXT_SITE_DEAD;
+	KUNIT_EXPECT_EQ(test, imv_set(test_text32, was), 0);
+	KUNIT_EXPECT_EQ(test, read32(), was);
+}
+
+/* In text that is freed, and never run: it is known, and dead by now. */
+static DEFINE_IMV(int, test_exit, 1);
+
+static int __exit __used exit_reads(void)
+{
+	return imv_cond(test_exit) ? imv_read(test_exit) : 0;
+}
+
+static void test_in_exit_text(struct kunit *test)
+{
+	struct text_site_kind *kind;
+	unsigned int nr = 0;
+
+	for_each_text_site_kind(kind) {
+		struct text_site *site;
+
+		for_each_text_site(site, &kind->kernel) {
+			if (!kind->refs ||
+			    value_site_value(&kind->kernel, site) != &imv_test_exit)
+				continue;
+			/* It was taken into use before. */
+			KUNIT_EXPECT_TRUE(test, site->state & VALUE_SITE_ON);
+			nr++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	KUNIT_EXPECT_EQ(test, imv_set(test_exit, 2), 0);
 }
 #endif
 
@@ -434,6 +487,8 @@ static struct kunit_case immediate_cases[] = {
 	KUNIT_CASE(test_text),
 	KUNIT_CASE(test_reserved),
 	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_bad_one_elsewhere),
+	KUNIT_CASE(test_in_exit_text),
 #endif
 	{}
 };

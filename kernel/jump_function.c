@@ -22,8 +22,12 @@
  * has an id of before.
  *
  * All this is under dynfunc_mutex, but for reading targets.
+ *
+ * A module's jump functions work, and can be updated, from text_sites_module_coming()
+ * on: notifiers find them so. They do until text_sites_module_going().
  */
-#include <linux/bug.h>
+#define pr_fmt(fmt) "jump_function: " fmt
+
 #include <linux/cleanup.h>
 #include <linux/idr.h>
 #include <linux/init.h>
@@ -32,16 +36,11 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/text_site.h>
 
 extern struct text_site __start___dynfunc_sites[], __stop___dynfunc_sites[];
 
-static struct text_site_kind dynfunc_sites = {
-	.name	= "jump function",
-	.insn	= TEXT_INSN_JMP,
-};
-
+static struct text_site_kind dynfunc_sites;
 static DEFINE_MUTEX(dynfunc_mutex);
 static DEFINE_IDA(target_pairs);
 
@@ -155,14 +154,35 @@ void *__dynfunc_target(const void *dynfunc)
 }
 EXPORT_SYMBOL_GPL(__dynfunc_target);
 
-/* What a record refers to until it gets its targets */
-static unsigned long built_in_default(const struct text_site *site)
+/*
+ * A record as the build has made it: its state is a reference to the default, relative to
+ * the field. Until it gets its targets, the state is how far that is from the site, as
+ * sorting moves records. Early at boot a site may have been changed already.
+ */
+static int dynfunc_take(struct text_site_table *table)
 {
-	return (unsigned long)&site->state + (s32)site->state;
+	struct text_site *site;
+	struct text_range text;
+
+	for_each_text_site(site, table) {
+		const unsigned long addr = text_site_addr(site);
+		const unsigned long func = (unsigned long)&site->state + (s32)site->state;
+		const unsigned long now = arch_text_site_get(&dynfunc_sites, addr);
+
+		if ((table->mod ? now != func : !now) ||
+		    (!kernel_text_address(func) && !text_site_text(table, func, &text))) {
+			pr_err("%s: %pS is no jump to its default %pS\n", module_name(table->mod),
+			       (void *)addr, (void *)func);
+			return -EINVAL;
+		}
+		site->state = func - addr;
+	}
+	return 0;
 }
 
 static int targets_alloc(struct text_site *site)
 {
+	const unsigned long addr = text_site_addr(site);
 	int pair, ret;
 	u32 id;
 
@@ -180,10 +200,11 @@ static int targets_alloc(struct text_site *site)
 	/* The other is in the same page, as a page has an even number of them. */
 	for (int i = 0; i < 2; i++) {
 		*text_target(&dynfunc_sites, id + i) = (struct text_target) {
-			.owner	= (void *)built_in_default(site),
+			.owner	= (void *)(addr + (s32)site->state),
 			.next	= id + !i,
 		};
 	}
+	text_target(&dynfunc_sites, id)->addr = arch_text_site_get(&dynfunc_sites, addr);
 	site->state = id;
 	return 0;
 }
@@ -194,91 +215,24 @@ static void targets_free(struct text_site *sites, unsigned int nr)
 		ida_free(&target_pairs, text_site_target_id(&sites[nr]) / 2);
 }
 
-/* What each site of a table holds, by its text: it may have been changed early. */
-static int table_read_text(struct text_site_table *table)
+static int dynfunc_coming(struct text_site_table *table)
 {
-	struct text_site *site;
+	int ret;
 
-	for_each_text_site(site, table) {
-		const unsigned long addr = text_site_addr(site);
-
-		target_now(site)->addr = arch_text_site_get(&dynfunc_sites, addr);
-		if (!target_now(site)->addr) {
-			pr_err("jump_function: there is no jump at %pS\n", (void *)addr);
-			return -EINVAL;
+	for (unsigned int i = 0; i < table->nr; i++) {
+		ret = targets_alloc(&table->sites[i]);
+		if (ret) {
+			targets_free(table->sites, i);
+			pr_err("%s: no targets for %u jump functions (%d)\n",
+			       module_name(table->mod), table->nr, ret);
+			return ret;
 		}
 	}
 	return 0;
 }
 
-static int table_add(struct text_site_table *table, struct text_site *sites, unsigned int nr)
-{
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; i < nr; i++) {
-		ret = targets_alloc(&sites[i]);
-		if (ret)
-			goto err;
-	}
-
-	table->kind = &dynfunc_sites;
-	ret = text_site_table_init(table, sites, nr);
-	if (!ret)
-		ret = table_read_text(table);
-	if (ret)
-		goto err;
-
-	table->ready = true;
-	text_site_table_add(table);
-	return 0;
-err:
-	targets_free(sites, i);
-	return ret;
-}
-
-static int __init dynfunc_init(void)
-{
-	static struct text_site_table kernel;
-	unsigned int nr = __stop___dynfunc_sites - __start___dynfunc_sites;
-	int ret;
-
-	guard(mutex)(&dynfunc_mutex);
-
-	ret = table_add(&kernel, __start___dynfunc_sites, nr);
-	if (ret)
-		pr_err("jump_function: the kernel's cannot be changed (%d)\n", ret);
-	dynfunc_ready = true;
-	return 0;
-}
-
-/* Other CPUs come up after this, and text becomes read-only. */
-early_initcall(dynfunc_init);
-
-#ifdef CONFIG_MODULES
-static int dynfunc_module_coming(struct module *mod)
-{
-	struct text_site_table *table;
-	int ret;
-
-	if (!mod->num_dynfunc_sites)
-		return 0;
-
-	table = kzalloc(sizeof(*table), GFP_KERNEL);
-	if (!table)
-		return -ENOMEM;
-
-	table->mod = mod;
-	mutex_lock(&dynfunc_mutex);
-	ret = table_add(table, mod->dynfunc_sites, mod->num_dynfunc_sites);
-	mutex_unlock(&dynfunc_mutex);
-	if (ret)
-		kfree(table);
-	return ret;
-}
-
 /* Sites outside of a module that jump into it: how many will not any more? */
-static unsigned int prepare_defaults(const struct module *mod)
+static unsigned int prepare_defaults(struct module *mod)
 {
 	struct text_site_table *table;
 	struct text_site *site;
@@ -292,9 +246,8 @@ static unsigned int prepare_defaults(const struct module *mod)
 
 			if (!within_module(now->addr, mod))
 				continue;
-			pr_info("jump_function: %pS goes with %s: %pS is %pS again\n",
-				(void *)now->addr, mod->name, (void *)text_site_addr(site),
-				now->owner);
+			pr_info("%pS goes with %s: %pS is %pS again\n", (void *)now->addr,
+				module_name(mod), (void *)text_site_addr(site), now->owner);
 			site_prepare(table, site, (unsigned long)now->owner);
 			nr++;
 		}
@@ -302,50 +255,41 @@ static unsigned int prepare_defaults(const struct module *mod)
 	return nr;
 }
 
-static void dynfunc_module_going(struct module *mod)
+static void dynfunc_going(struct module *mod, struct text_site_table *table)
 {
-	struct text_site_table *table;
 	unsigned int nr;
 
-	mutex_lock(&dynfunc_mutex);
-	nr = prepare_defaults(mod);
-	if (nr && text_site_commit(&dynfunc_sites))
-		pr_err("jump_function: %s is still jumped into\n", mod->name);
-	table = text_site_table_of_module(&dynfunc_sites, mod);
-	if (table) {
-		text_site_table_remove(table);
-		targets_free(table->sites, table->nr);
-		kfree(table);
+	scoped_guard(mutex, &dynfunc_mutex) {
+		nr = prepare_defaults(mod);
+		if (nr && text_site_commit(&dynfunc_sites))
+			pr_err("%s is still jumped into\n", module_name(mod));
+		if (table) {
+			text_site_table_remove(table);
+			targets_free(table->sites, table->nr);
+		}
 	}
-	mutex_unlock(&dynfunc_mutex);
-
 	if (nr)
 		dynfunc_synchronize();
 }
 
-static int dynfunc_module_notify(struct notifier_block *nb, unsigned long state, void *mod)
-{
-	int ret = 0;
-
-	if (state == MODULE_STATE_COMING)
-		ret = dynfunc_module_coming(mod);
-	else if (state == MODULE_STATE_GOING)
-		dynfunc_module_going(mod);
-	return notifier_from_errno(ret);
-}
-
-/*
- * Before all who might update a module's functions when it comes, tracepoints among
- * them. When it goes they do so in vain, after its table: nobody calls it any more.
- */
-static struct notifier_block dynfunc_module_nb = {
-	.notifier_call	= dynfunc_module_notify,
-	.priority	= INT_MAX,
+static struct text_site_kind dynfunc_sites = {
+	.name		= "jump function",
+	.insn		= &text_insn_jump,
+	.section	= TEXT_SECTION_JUMPS,
+	.reserved	= true,
+	.lock		= &dynfunc_mutex,
+	.take		= dynfunc_take,
+	.coming		= dynfunc_coming,
+	.going		= dynfunc_going,
 };
 
-static int __init dynfunc_modules_init(void)
+/* Other CPUs come up after this, and text becomes read-only. */
+static int __init dynfunc_init(void)
 {
-	return register_module_notifier(&dynfunc_module_nb);
+	int ret = text_site_kind_init(&dynfunc_sites, __start___dynfunc_sites,
+				      __stop___dynfunc_sites, NULL);
+
+	dynfunc_ready = true;
+	return ret;
 }
-early_initcall(dynfunc_modules_init);
-#endif /* CONFIG_MODULES */
+early_initcall(dynfunc_init);

@@ -2,34 +2,38 @@
 /*
  * Markers: which there are, and the probes that are connected to them.
  *
- *	trace_mark(net, drop, ...)	struct marker_place	any number of a name
+ *	trace_mark(net, drop, ...)	struct marker_site	any number of a name
  *		|				|
  *		+-------------------> struct marker		one a name
  *						|
  *				      struct marker_probes	an array, under RCU
  *
- * A marker is there while there are places or probes that name it. A place is on while
- * its marker has probes.
+ * A marker is there while there are sites or probes that name it. A site is on while its
+ * marker has probes. In the text, each copy that the compiler has made of a trace_mark()
+ * is a value site of its own, which depends on whether the marker site is on.
  *
- * All this changes under marker_mutex. Who passes a place that is on reads without a
- * lock: place->marker, which does not change while the place's code may run, and with
+ * All this changes under marker_mutex. A task that passes a site that is on reads without
+ * a lock: site->marker, which does not change while the site's code may run, and with
  * preemption off marker->probes:
  *
  *	connecting				disconnecting
  *	  fill in the new array			  make one without the probe, or none
  *	  marker->probes = new			  marker->probes = new
- *	  switch the places on, if off		  switch the places off, if it was the last
+ *	  switch the sites on, if off		  switch the sites off, if it was the last
  *	  free the old one after RCU		  free the old one after RCU
  *
- * Who was on the way when the places were switched off finds no array, or that of
- * whoever has connected since. Who has the old array is done with it and with its
- * probes when RCU says so, which is what marker_synchronize() waits for.
+ * A task that was on its way when the sites were switched off finds no array, or one that
+ * was connected since. A task that has the old array is done with it and with its probes
+ * when RCU says so, which is what marker_synchronize() waits for.
  *
- * The code of a module's places does not run when they are connected and when they
- * are taken away; so a marker is freed when nobody can have it.
+ * The code of a module's sites does not run when they are connected, by
+ * text_sites_module_coming(), and when they are taken away; so nobody can have a marker
+ * that is freed.
  *
- * Locks are taken in this order: event_mutex, marker_mutex, inline_mutex.
+ * Locks are taken in this order: event_mutex, marker_mutex, text_mutex.
  */
+#define pr_fmt(fmt) "marker: " fmt
+
 #include <linux/bug.h>
 #include <linux/cleanup.h>
 #include <linux/ctype.h>
@@ -49,6 +53,7 @@
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
+#include <linux/value_site.h>
 
 struct marker_probe {
 	marker_probe_func	*func;
@@ -62,47 +67,51 @@ struct marker_probes {
 };
 
 /**
- * struct marker - what places and probes of one name have in common
- * @probes: what places call; NULL: they are off
+ * struct marker - what sites and probes of one name have in common
+ * @probes: what sites call; NULL: they are off
  * @event: the tracing event, kernel/trace/trace_mark.c
- * @places: those that are connected
+ * @sites: those that are connected
  * @node: all markers, by name
- * @format: of all places and probes; allocated together with this
+ * @format: of all sites and probes; allocated together with this
  * @name: the same
  */
 struct marker {
 	struct marker_probes __rcu	*probes;
 	void				*event;
-	struct list_head		places;
+	struct list_head		sites;
 	struct hlist_node		node;
 	char				*format;
 	char				name[];
 };
 
+extern struct text_site __start___marker_sites[], __stop___marker_sites[];
+extern s32 __start___marker_refs[];
+
+static struct text_site_kind marker_sites;
 static DEFINE_MUTEX(marker_mutex);
 static DEFINE_HASHTABLE(markers, 8);
-static LIST_HEAD(refused_places);
+static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not loaded */
 
-/* Who connects many probes, and has the places switched when all are. */
+/* Who connects many probes, and has the sites switched when all are. */
 static struct task_struct *batching;
 
 #define probes_of(marker)						\
 	rcu_dereference_protected((marker)->probes, lockdep_is_held(&marker_mutex))
 
-/* The nth string of a place's text */
-static const char *place_text(const struct marker_place *place, unsigned int n)
+/* The nth string of a site's text */
+static const char *site_text(const struct marker_site *site, unsigned int n)
 {
-	const char *text = place->text;
+	const char *text = site->text;
 
 	while (n--)
 		text += strlen(text) + 1;
 	return text;
 }
 
-#define place_subsystem(place)	place_text(place, 0)
-#define place_event(place)	place_text(place, 1)
-#define place_format(place)	place_text(place, 2)
-#define place_file(place)	place_text(place, 3)
+#define site_subsystem(site)	site_text(site, 0)
+#define site_event(site)	site_text(site, 1)
+#define site_format(site)	site_text(site, 2)
+#define site_file(site)	site_text(site, 3)
 
 /* Where preemption is not counted: how many markers this CPU is in */
 static DEFINE_PER_CPU(unsigned int, nr_in_markers);
@@ -124,16 +133,20 @@ static bool may_sleep(void)
 /*
  * What calls a marker's probes: called by __marker_call(), and by nobody else.
  */
-asmlinkage void marker_call(const struct marker_place *place, const u64 *args);
+asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
 
-void marker_call(const struct marker_place *place, const u64 *args)
+void marker_call(const struct marker_site *site, const u64 *args)
 {
 	const struct marker_probe *probe, *last;
 	const struct marker_probes *probes;
 
+	/* One that was not connected is off, unless somebody else has changed its text. */
+	if (unlikely(!site->marker))
+		return;
+
 	preempt_disable_notrace();
 	in_marker(1);
-	probes = rcu_dereference_sched(place->marker->probes);
+	probes = rcu_dereference_sched(site->marker->probes);
 	if (likely(probes)) {
 		/* An array is never empty. */
 		probe = probes->probe;
@@ -261,6 +274,20 @@ const char *marker_format(const struct marker *marker)
 	return marker->format;
 }
 
+/* SUBSYSTEM:EVENT, as they can be in the source */
+static bool name_is_good(const char *name)
+{
+	const char *colon = strchr(name, ':'), *c;
+
+	if (!colon || colon == name || !colon[1])
+		return false;
+	for (c = name; *c; c++) {
+		if (c != colon && !isalnum(*c) && *c != '_')
+			return false;
+	}
+	return true;
+}
+
 static unsigned int name_hash(const char *name)
 {
 	return full_name_hash(NULL, name, strlen(name));
@@ -287,7 +314,7 @@ static struct marker *marker_new(const char *name, const char *format)
 	memcpy(marker->name, name, name_size);
 	marker->format = marker->name + name_size;
 	memcpy(marker->format, format, format_size);
-	INIT_LIST_HEAD(&marker->places);
+	INIT_LIST_HEAD(&marker->sites);
 	hash_add(markers, &marker->node, name_hash(name));
 	return marker;
 }
@@ -295,7 +322,7 @@ static struct marker *marker_new(const char *name, const char *format)
 static void free_if_unused(struct marker *marker)
 {
 	/* What stands for an event that could not be made keeps nothing. */
-	if (!list_empty(&marker->places) || probes_of(marker) ||
+	if (!list_empty(&marker->sites) || probes_of(marker) ||
 	    !IS_ERR_OR_NULL(marker->event))
 		return;
 	hash_del(&marker->node);
@@ -305,73 +332,85 @@ static void free_if_unused(struct marker *marker)
 /* Say that @what has another format than what there is of its marker. */
 static void complain_of_format(struct marker *marker, const char *what, const char *format)
 {
-	const struct marker_place *place = list_first_entry_or_null(&marker->places,
-								    typeof(*place), list);
+	const struct marker_site *site = list_first_entry_or_null(&marker->sites,
+								    typeof(*site), list);
 	const struct marker_probes *probes = probes_of(marker);
 	char whose[KSYM_NAME_LEN];
 
-	if (place)
-		snprintf(whose, sizeof(whose), "%s:%u", place_file(place), place->line);
+	if (site)
+		snprintf(whose, sizeof(whose), "%s:%u", site_file(site), site->line);
 	else if (probes)
 		snprintf(whose, sizeof(whose), "probe %ps", probes->probe[0].func);
 	else
 		strscpy(whose, "its event, still in use,");
-	pr_err("marker: %s: %s has \"%s\", but %s has \"%s\": refused\n", marker->name, what,
+	pr_err("%s: %s has \"%s\", but %s has \"%s\": refused\n", marker->name, what,
 	       format, whose, marker->format);
 }
 
-static struct marker *marker_of_place(const struct marker_place *place, const char *name)
+static struct marker *marker_of_site(const struct marker_site *site, const char *name)
 {
-	const char *format = place_format(place);
+	const char *format = site_format(site);
 	struct marker *marker = marker_find(name);
 
-	if (format_args(format) != place->nr_args) {
-		pr_err("marker: %s: %s:%u has \"%s\", which is no marker's format: refused\n",
-		       name, place_file(place), place->line, format);
-		return NULL;
+	if (!name_is_good(name) || format_args(format) != site->nr_args) {
+		pr_err("%s: %s:%u has \"%s\", which is no marker's name and format: refused\n",
+		       name, site_file(site), site->line, format);
+		return ERR_PTR(-EINVAL);
 	}
 	if (!marker)
-		return marker_new(name, format);
+		return marker_new(name, format) ?: ERR_PTR(-ENOMEM);
 	if (strcmp(marker->format, format)) {
 		char what[KSYM_NAME_LEN];
 
-		snprintf(what, sizeof(what), "%s:%u", place_file(place), place->line);
+		snprintf(what, sizeof(what), "%s:%u", site_file(site), site->line);
 		complain_of_format(marker, what, format);
-		return NULL;
+		return ERR_PTR(-EINVAL);
 	}
 	return marker;
 }
 
-static void place_connect(void *value)
+static int site_connect(struct marker_site *site)
 {
-	struct marker_place *place = container_of(value, struct marker_place, on);
+	struct marker *marker;
 	char *name;
 
-	/* One that was inlined or unrolled comes once for each site. */
-	if (place->list.next)
-		return;
-
-	name = kasprintf(GFP_KERNEL, "%s:%s", place_subsystem(place), place_event(place));
-	if (name)
-		place->marker = marker_of_place(place, name);
+	name = kasprintf(GFP_KERNEL, "%s:%s", site_subsystem(site), site_event(site));
+	marker = name ? marker_of_site(site, name) : ERR_PTR(-ENOMEM);
 	kfree(name);
+	if (marker == ERR_PTR(-ENOMEM))
+		pr_err("%s:%s: %s:%u: no memory: refused\n", site_subsystem(site),
+		       site_event(site), site_file(site), site->line);
+	if (IS_ERR(marker))
+		return PTR_ERR(marker);
 
-	list_add_tail(&place->list, place->marker ? &place->marker->places : &refused_places);
-	WRITE_ONCE(place->on, place->marker && probes_of(place->marker));
+	site->marker = marker;
+	list_add_tail(&site->list, &marker->sites);
+	WRITE_ONCE(site->on, !!probes_of(marker));
+	return 0;
+}
+
+static struct marker_site *site_of(const void *on)
+{
+	return container_of(on, struct marker_site, on);
+}
+
+static bool is_of(const void *on, const void *marker)
+{
+	return site_of(on)->marker == marker;
 }
 
 /*
- * Have a marker's places call other probes than before; the commit, of all that have
- * changed, is up to who has a batch.
+ * Have a marker's sites call other probes than before; whoever has a batch commits all
+ * that has changed.
  */
 static int probes_set(struct marker *marker, struct marker_probes *probes)
 {
-	struct marker_place *place;
+	struct marker_site *site;
 
 	rcu_assign_pointer(marker->probes, probes);
-	list_for_each_entry(place, &marker->places, list)
-		WRITE_ONCE(place->on, !!probes);
-	return batching == current ? 0 : inline_sites_commit();
+	list_for_each_entry(site, &marker->sites, list)
+		WRITE_ONCE(site->on, !!probes);
+	return batching == current ? 0 : value_sites_commit(&marker_sites, is_of, marker);
 }
 
 static struct marker_probes *probes_new(unsigned int nr, gfp_t more)
@@ -442,24 +481,10 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
 		memcpy(new->probe + i, old->probe + i + 1,
 		       array_size(new->nr - i, sizeof(*new->probe)));
 	}
-	/* If places cannot be switched off, they find no probes. */
+	/* If sites cannot be switched off, they find no probes. */
 	probes_set(marker, new);
 	kfree_rcu(old, rcu);
 	return 0;
-}
-
-/* SUBSYSTEM:EVENT, as they can be in the source */
-static bool name_is_good(const char *name)
-{
-	const char *colon = strchr(name, ':'), *c;
-
-	if (!colon || colon == name || !colon[1])
-		return false;
-	for (c = name; *c; c++) {
-		if (c != colon && !isalnum(*c) && *c != '_')
-			return false;
-	}
-	return true;
 }
 
 /**
@@ -470,7 +495,7 @@ static bool name_is_good(const char *name)
  * @probe: what to call
  * @private: for the probe
  *
- * When this returns, every place of the marker calls the probe. It may be called
+ * When this returns, every site of the marker calls the probe. It may be called
  * before. Probes are called in the order in which they were registered.
  *
  * The probe's module may go at any time: its probes are unregistered then, with a
@@ -491,7 +516,7 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 	if (!may_sleep())
 		return -EWOULDBLOCK;
 	if (!name_is_good(name) || format_args(format) < 0) {
-		pr_err("marker: %s: probe %ps has \"%s\": not a marker's name and format, refused\n",
+		pr_err("%s: probe %ps has \"%s\": not a marker's name and format, refused\n",
 		       name, probe, format);
 		return -EINVAL;
 	}
@@ -599,19 +624,19 @@ void marker_batch_begin(void)
  *
  * Context: process context, sleeps.
  *
- * Return: 0, or -EINVAL with a message if places are not switched because the text of
+ * Return: 0, or -EINVAL with a message if sites are not switched because the text of
  * one is not what it should be.
  */
 int marker_batch_end(void)
 {
 	guard(mutex)(&marker_mutex);
 	batching = NULL;
-	return inline_sites_commit();
+	return value_sites_commit(&marker_sites, NULL, NULL);
 }
 
 /**
- * marker_without_event - find a marker with places that has no event
- * @event: it gets this; from then on it stays, also without places and probes, until it
+ * marker_without_event - find a marker with sites that has no event
+ * @event: it gets this; from then on it stays, also without sites and probes, until it
  *	gets none
  *
  * Context: process context, sleeps.
@@ -626,7 +651,7 @@ struct marker *marker_without_event(void *event)
 	guard(mutex)(&marker_mutex);
 
 	hash_for_each(markers, i, marker, node) {
-		if (!marker->event && !list_empty(&marker->places)) {
+		if (!marker->event && !list_empty(&marker->sites)) {
 			marker->event = event;
 			return marker;
 		}
@@ -649,26 +674,34 @@ void marker_set_event(struct marker *marker, void *event)
 }
 
 /**
- * marker_has_places - is a marker in the kernel or a module that is there?
+ * marker_has_sites - is a marker in the kernel or a module that is there?
  * @marker: which
+ * @but: not counting this module
  *
  * Context: process context, sleeps.
  *
  * Return: whether it is.
  */
-bool marker_has_places(const struct marker *marker)
+bool marker_has_sites(const struct marker *marker, const struct module *but)
 {
+	const struct marker_site *site;
+
 	guard(mutex)(&marker_mutex);
-	return !list_empty(&marker->places);
+	list_for_each_entry(site, &marker->sites, list) {
+		if (!within_module((unsigned long)site, but))
+			return true;
+	}
+	return false;
 }
 
-static void show_place(struct seq_file *m, const struct marker_place *place)
+static void show_site(struct seq_file *m, const struct marker_site *site)
 {
-	const char *state = !place->marker ? "refused" : place->on ? "on" : "off";
-	seq_printf(m, "%s:%s %s %s:%u ", place_subsystem(place), place_event(place), state,
-		   place_file(place), place->line);
+	const char *state = !site->marker ? "refused" : site->on ? "on" : "off";
+
+	seq_printf(m, "%s:%s %s %s:%u ", site_subsystem(site), site_event(site), state,
+		   site_file(site), site->line);
 	guard(preempt)();
-	seq_printf(m, "[%s] ", module_name(__module_address((unsigned long)place)));
+	seq_printf(m, "[%s] ", module_name(__module_address((unsigned long)site)));
 }
 
 static void show_format_and_probes(struct seq_file *m, const char *format,
@@ -683,61 +716,111 @@ static void show_format_and_probes(struct seq_file *m, const char *format,
 }
 
 /**
- * marker_show_all - list all markers, a place a line
+ * marker_show_all - list all markers, a site a line
  * @m: where
  *
  * Context: process context, sleeps.
  */
 void marker_show_all(struct seq_file *m)
 {
-	struct marker_place *place;
+	struct marker_site *site;
 	struct marker *marker;
 	unsigned int i;
 
 	guard(mutex)(&marker_mutex);
 
 	hash_for_each(markers, i, marker, node) {
-		list_for_each_entry(place, &marker->places, list) {
-			show_place(m, place);
+		list_for_each_entry(site, &marker->sites, list) {
+			show_site(m, site);
 			show_format_and_probes(m, marker->format, probes_of(marker));
 		}
-		if (list_empty(&marker->places)) {
+		if (list_empty(&marker->sites)) {
 			seq_printf(m, "%s waiting - - ", marker->name);
 			show_format_and_probes(m, marker->format, probes_of(marker));
 		}
 	}
-	list_for_each_entry(place, &refused_places, list) {
-		show_place(m, place);
-		show_format_and_probes(m, place_format(place), NULL);
+	list_for_each_entry(site, &refused_sites, list) {
+		show_site(m, site);
+		show_format_and_probes(m, site_format(site), NULL);
 	}
 }
 
-static int __init marker_init(void)
+/* Is what a module's value site depends on a marker site, whose strings are in it? */
+static bool site_is_good(const struct module *mod, const struct marker_site *site)
 {
-	guard(mutex)(&marker_mutex);
-	inline_sites_for_each(NULL, INLINE_VALUE_MARKER, place_connect);
-	return inline_sites_commit();
+	const char *text = site->text, *end;
+
+	if (!text_site_in_memory(mod, MOD_DATA, site, sizeof(*site)) ||
+	    !text_site_in_memory(mod, MOD_DATA, site, sizeof(*site) + site->size) ||
+	    site->magic != MARKER_SITE_MAGIC || site->on || site->marker ||
+	    site->list.next || site->list.prev)
+		return false;
+
+	end = text + site->size;
+	for (unsigned int i = 0; i < 4 && text < end; i++)
+		text += strnlen(text, end - text) + 1;
+	return text == end;
 }
 
-/* After that of the inline sites: the order in which these are linked */
-early_initcall(marker_init);
-
-#ifdef CONFIG_MODULES
-/* Their module goes; its text is not known any more, and not patched. */
-static void place_disconnect(void *value)
+static int markers_take(struct text_site_table *table)
 {
-	struct marker_place *place = container_of(value, struct marker_place, on);
+	struct text_site *site;
+	int ret;
 
-	if (!place->list.next)
-		return;
-	list_del(&place->list);
-	place->list.next = NULL;
-	if (place->marker)
-		free_if_unused(place->marker);
+	ret = value_sites_take(table);
+	if (ret || !table->mod)
+		return ret;
+
+	for_each_text_site(site, table) {
+		const void *on = value_site_value(table, site);
+
+		if (!value_site_log(table, site) && site_is_good(table->mod, site_of(on)))
+			continue;
+		pr_err("%s: %pS depends on %pS, which is no marker\n",
+		       module_name(table->mod), (void *)text_site_addr(site), on);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The code does not run: its module goes, or does not come. */
+static void markers_disconnect(const struct text_site_table *table)
+{
+	struct text_site *text;
+
+	for_each_text_site(text, table) {
+		struct marker_site *site = site_of(value_site_value(table, text));
+
+		if (!site->list.next)
+			continue;
+		list_del(&site->list);
+		site->list.next = NULL;
+		free_if_unused(site->marker);
+	}
+}
+
+static int markers_coming(struct text_site_table *table)
+{
+	struct text_site *text;
+	int ret;
+
+	for_each_text_site(text, table) {
+		struct marker_site *site = site_of(value_site_value(table, text));
+
+		/* One that was inlined or unrolled comes once for each copy. */
+		ret = site->list.next ? 0 : site_connect(site);
+		if (ret && table->mod) {
+			markers_disconnect(table);
+			return ret;
+		}
+		if (ret)
+			list_add_tail(&site->list, &refused_sites);
+	}
+	return value_sites_coming(table);
 }
 
 /* Take away a marker's probes that are functions of a module: how many? */
-static unsigned int remove_probes_in(struct marker *marker, const struct module *mod)
+static unsigned int remove_probes_in(struct marker *marker, struct module *mod)
 {
 	struct marker_probes *probes;
 	unsigned int nr = 0, i = 0;
@@ -749,67 +832,48 @@ static unsigned int remove_probes_in(struct marker *marker, const struct module 
 			i++;
 			continue;
 		}
-		pr_info("marker: %ps goes with %s: unregistered from %s\n", probe.func,
-			mod->name, marker->name);
+		pr_info("%ps goes with %s: unregistered from %s\n", probe.func,
+			module_name(mod), marker->name);
 		probe_remove(marker, probe.func, probe.private);
 		nr++;
 	}
 	return nr;
 }
 
-static void module_going(const struct module *mod)
+static void markers_going(struct module *mod, struct text_site_table *table)
 {
 	struct hlist_node *next;
 	struct marker *marker;
 	unsigned int nr = 0, i;
 
-	mutex_lock(&marker_mutex);
-	hash_for_each_safe(markers, i, next, marker, node) {
-		nr += remove_probes_in(marker, mod);
-		free_if_unused(marker);
+	scoped_guard(mutex, &marker_mutex) {
+		hash_for_each_safe(markers, i, next, marker, node) {
+			nr += remove_probes_in(marker, mod);
+			free_if_unused(marker);
+		}
+		if (table)
+			markers_disconnect(table);
 	}
-	inline_sites_for_each(mod, INLINE_VALUE_MARKER, place_disconnect);
-	mutex_unlock(&marker_mutex);
-
 	if (nr)
 		marker_synchronize();
 }
 
-static int module_coming(const struct module *mod)
-{
-	int ret;
-
-	mutex_lock(&marker_mutex);
-	inline_sites_for_each(mod, INLINE_VALUE_MARKER, place_connect);
-	ret = inline_sites_commit();
-	mutex_unlock(&marker_mutex);
-
-	/* Nobody else tells us then that it goes. */
-	if (ret)
-		module_going(mod);
-	return ret;
-}
-
-static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
-{
-	int ret = 0;
-
-	if (state == MODULE_STATE_COMING)
-		ret = module_coming(mod);
-	else if (state == MODULE_STATE_GOING)
-		module_going(mod);
-	return notifier_from_errno(ret);
-}
-
-/* After that of the inline sites, before that of the tracing events */
-static struct notifier_block module_nb = {
-	.notifier_call	= module_notify,
-	.priority	= INT_MAX - 1,
+static struct text_site_kind marker_sites = {
+	.name		= "marker",
+	.insn		= &text_insn_value,
+	.section	= TEXT_SECTION_MARKERS,
+	.refs		= TEXT_SECTION_MARKER_REFS,
+	.reserved	= true,
+	.lock		= &marker_mutex,
+	.take		= markers_take,
+	.coming		= markers_coming,
+	.going		= markers_going,
 };
 
-static int __init modules_init(void)
+/* Other CPUs come up after this, and text becomes read-only. */
+static int __init marker_init(void)
 {
-	return register_module_notifier(&module_nb);
+	return text_site_kind_init(&marker_sites, __start___marker_sites,
+				   __stop___marker_sites, __start___marker_refs);
 }
-early_initcall(modules_init);
-#endif /* CONFIG_MODULES */
+early_initcall(marker_init);

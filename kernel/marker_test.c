@@ -195,7 +195,7 @@ static void test_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, compute(2, 3, 5, 7, 11, 13), off);
 }
 
-/* One marker with a site for each round and each place */
+/* One marker with a value site for each round and each copy */
 static __always_inline void pass_inline(int n)
 {
 #pragma GCC unroll 4

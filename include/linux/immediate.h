@@ -21,7 +21,7 @@
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/export.h>
-#include <linux/inline_site.h>
+#include <linux/value_site.h>
 #include <linux/log2.h>
 #include <linux/types.h>
 
@@ -31,7 +31,7 @@
  * @name: of its own name space
  */
 #define DECLARE_IMV(type, name)	\
-	extern __typeof__(type) imv_##name __aligned(INLINE_VALUE_ALIGN)
+	extern __typeof__(type) imv_##name __aligned(VALUE_SITE_ALIGN)
 
 /**
  * DEFINE_IMV - define an immediate value; may be static
@@ -40,7 +40,7 @@
  * @value: what it is at first, a constant
  */
 #define DEFINE_IMV(type, name, value)	\
-	__typeof__(type) imv_##name __aligned(INLINE_VALUE_ALIGN) = (value)
+	__typeof__(type) imv_##name __aligned(VALUE_SITE_ALIGN) = (value)
 
 #define EXPORT_IMV_SYMBOL(name)		EXPORT_SYMBOL(imv_##name)
 #define EXPORT_IMV_SYMBOL_GPL(name)	EXPORT_SYMBOL_GPL(imv_##name)
@@ -77,7 +77,7 @@
 	union { u64 bits; __typeof__(imv_##name) value; } __imv;	\
 									\
 	__imv_check(name);						\
-	__imv.bits = arch_inline_load(&imv_##name, __imv_log(name));	\
+	__imv.bits = arch_value_load(&imv_##name, __imv_log(name));	\
 	__imv.value;							\
 })
 
@@ -92,7 +92,7 @@
  */
 #define imv_cond(name) ({						\
 	__imv_check(name);						\
-	unlikely(arch_inline_branch(&imv_##name, __imv_log(name)));	\
+	unlikely(arch_value_branch(&imv_##name, __imv_log(name)));	\
 })
 
 /**
@@ -105,11 +105,11 @@
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading.
  *
- * Return: 0, or -EINVAL with a message if the text of a place is not what it should be;
- * then the value is as before, and that place is given up: it stays as it is.
+ * Return: 0, or -EINVAL with a message if the text of a place that reads it is not what it
+ * should be; then the value is as before, and that place is given up: it stays as it is.
  */
 #define imv_set(name, value)	\
-	inline_sites_set(&imv_##name, sizeof(imv_##name), __imv_bits(name, value))
+	__imv_set(&imv_##name, sizeof(imv_##name), __imv_bits(name, value))
 
 /**
  * imv_assign - change an immediate value, with others
@@ -121,19 +121,20 @@
  * Context: process context, sleeps.
  */
 #define imv_assign(name, value)	\
-	inline_sites_assign(&imv_##name, sizeof(imv_##name), __imv_bits(name, value))
+	__imv_assign(&imv_##name, sizeof(imv_##name), __imv_bits(name, value))
 
 /**
  * imv_commit - have all values take effect that have been assigned
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading.
  *
- * Return: as imv_set(), but that the values stay assigned.
+ * Return: as imv_set(), for any place that reads a value which has been assigned; but the
+ * values stay assigned.
  */
-static inline int imv_commit(void)
-{
-	return inline_sites_commit();
-}
+int imv_commit(void);
+
+int __imv_set(void *value, unsigned int size, u64 to);
+void __imv_assign(void *value, unsigned int size, u64 to);
 
 /**
  * imv_set_early - change an immediate value before the early initcalls

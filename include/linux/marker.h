@@ -16,10 +16,10 @@
 #include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/inline_site.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
+#include <linux/value_site.h>
 
 struct marker;
 struct module;
@@ -40,22 +40,36 @@ struct seq_file;
 typedef void marker_probe_func(void *private, const u64 *args);
 
 /**
- * struct marker_place - a trace_mark() in the source
- * @on: whether there are probes; what its sites depend on
+ * struct marker_site - a trace_mark() in the source
+ * @magic: MARKER_SITE_MAGIC
+ * @size: of @text, in bytes
  * @nr_args: how many arguments it has
+ * @on: whether there are probes; what its value sites depend on
  * @line: where in its file
  * @marker: which marker it belongs to; NULL: none yet, or it was refused
- * @list: all places of the marker
+ * @list: all sites of the marker
  * @text: subsystem, event, format and file, each with its NUL
  */
-struct marker_place {
-	bool			on;
+struct marker_site {
+	u32			magic;
+	u16			size;
 	u8			nr_args;
 	unsigned int		line;
+	bool			on __aligned(VALUE_SITE_ALIGN);
 	struct marker		*marker;
 	struct list_head	list;
 	char			text[];
-} __aligned(INLINE_VALUE_ALIGN);
+};
+
+#define MARKER_SITE_MAGIC	0x6d61726bu
+
+#define MARKER_SITE(_line, _nr_args, _text) {				\
+	.magic = MARKER_SITE_MAGIC,					\
+	.size = sizeof(_text),						\
+	.nr_args = (_nr_args),						\
+	.line = (_line),						\
+	.text = _text,							\
+}
 
 static inline __printf(1, 2) void marker_check_format(const char *format, ...) { }
 
@@ -71,25 +85,22 @@ static inline __printf(1, 2) void marker_check_format(const char *format, ...) {
  *	those that print symbols.
  * @args: up to MARKER_ARGS_MAX. Evaluated only while there are probes.
  *
- * Any number of them may have one name, if their formats are the same: one that has
- * another than those known before it is refused, with a message.
+ * Any number of them may have one name, if their formats are the same: a module with one
+ * that has another than those known before it is not loaded, with a message.
  *
  * Context: any in which RCU watches.
  */
 #define trace_mark(subsystem, event, format, args...)			\
 do {									\
-	static struct marker_place __marker_##subsystem##_##event = {	\
-		.nr_args = COUNT_ARGS(args),				\
-		.line = __LINE__,					\
-		.text = #subsystem "\0" #event "\0" format "\0" __FILE__, \
-	};								\
+	static struct marker_site __marker_##subsystem##_##event =	\
+		MARKER_SITE(__LINE__, COUNT_ARGS(args),			\
+			    #subsystem "\0" #event "\0" format "\0" __FILE__); \
 									\
 	BUILD_BUG_ON_MSG(COUNT_ARGS(args) > MARKER_ARGS_MAX,		\
 			 "too many arguments for a marker");		\
 	if (0)								\
 		marker_check_format(format, ##args);			\
-	if (unlikely(arch_inline_branch(&__marker_##subsystem##_##event.on, \
-					INLINE_VALUE_MARKER)))		\
+	if (unlikely(arch_marker_branch(&__marker_##subsystem##_##event.on, 0))) \
 		ARCH_MARKER_CALL(&__marker_##subsystem##_##event, ##args); \
 } while (0)
 
@@ -115,7 +126,7 @@ const char *marker_name(const struct marker *marker);
 const char *marker_format(const struct marker *marker);
 struct marker *marker_without_event(void *event);
 void marker_set_event(struct marker *marker, void *event);
-bool marker_has_places(const struct marker *marker);
+bool marker_has_sites(const struct marker *marker, const struct module *but);
 int marker_add_probe(struct marker *marker, marker_probe_func *probe, void *private);
 int marker_remove_probe(struct marker *marker, marker_probe_func *probe, void *private);
 void marker_batch_begin(void);

@@ -8,21 +8,24 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/inline_site.h>
+#include <linux/text_section.h>
 #include <linux/types.h>
 
-#include <asm/text_site.h>
-
 struct module;
+struct mutex;
 struct pt_regs;
+
+#ifdef CONFIG_TEXT_SITES
+
+#include <asm/text_site.h>
 
 /**
  * struct text_site - one patchable instruction
  * @offset: from this field to the instruction, in bytes
  * @state: TEXT_SITE_* below: which target the site holds, and flags
  *
- * Build scripts emit these records; the running kernel uses them in place.
- * @offset is relative so that moving the kernel needs no relocation here.
+ * Build scripts and the compiler emit these records; the running kernel uses them in
+ * place. @offset is relative so that moving the kernel needs no relocation here.
  */
 struct text_site {
 	s32	offset;
@@ -54,50 +57,10 @@ struct text_target {
 #define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES)
 
 /**
- * enum text_insn - what the instruction of a site does with its target
- * @TEXT_INSN_CALL: calls it
- * @TEXT_INSN_JMP: jumps to it
- * @TEXT_INSN_INLINE: jumps to a place of the site's own, or moves a value to a register,
- *	see <asm/inline_site.h>. There are no targets: the site's state says what it
- *	holds, and a value in memory what it is to hold.
- */
-enum text_insn { TEXT_INSN_CALL, TEXT_INSN_JMP, TEXT_INSN_INLINE };
-
-/* The states of inline sites have these in the place of target and owner. */
-#define INLINE_SITE_DISTANCE	GENMASK(27, 0)	/* a branch: from behind it to its label, signed */
-#define INLINE_SITE_REG		GENMASK(2, 0)	/* a load: number of the register */
-#define INLINE_SITE_LOG		GENMASK(4, 3)	/* a load: the value has 1 << this bytes */
-#define INLINE_SITE_LOAD	BIT(28)		/* it is a load */
-#define INLINE_SITE_ON		BIT(29)		/* it jumps, or has the value in it */
-
-struct text_site_table;
-
-/**
- * struct text_site_kind - sites that share one space of target ids
- * @name: for messages
- * @insn: what its sites hold, unless it is the NOP
- * @original: where they go as they were compiled, until arch_text_site_convert()
- * @take: takes the record with this number into use, of a table that has been checked
- *	and not yet sorted; NULL: nothing is to be done
- * @tables: where its sites are
- * @pages: the targets, in pages that are never freed, so that the breakpoint
- *	handler can follow an id at any moment without a lock. Target 0 exists
- *	always and is the NOP.
- */
-struct text_site_kind {
-	const char		*name;
-	enum text_insn		insn;
-	unsigned long		original;
-	int			(*take)(struct text_site_table *table, unsigned int i);
-	struct text_site_table	*tables;
-	struct text_target	*pages[TEXT_TARGET_PAGES];
-};
-
-/**
  * struct text_site_table - the sites of one kind in the kernel or in a module
  * @sites: the records, in the order of the addresses they refer to
- * @values: for each of them a reference to what it depends on, relative to its own
- *	place, and INLINE_VALUE_*; NULL: sites of this kind have none
+ * @refs: for each of them a reference to what it depends on, relative to its own
+ *	place; NULL: sites of this kind depend on nothing
  * @nr: how many
  * @kind: what they are
  * @mod: the module they are in, NULL for the kernel
@@ -106,34 +69,107 @@ struct text_site_kind {
  * @first: no site before this one is pending
  * @last: no site from this one on is pending
  * @nr_pending: sites marked since the last commit
- * @ready: the text has its final protection, sites may be switched
- * @next: the list of all tables
- * @next_of_kind: the list of those of its kind
+ * @known: it is among the tables of its kind
+ * @ready: for the kind's owner: sites may be switched
+ * @next: the next table of its kind
  */
 struct text_site_table {
 	struct text_site	*sites;
-	s32			*values;
+	s32			*refs;
 	unsigned int		nr;
 	struct text_site_kind	*kind;
 	struct module		*mod;
 	unsigned long		start, end;
 	unsigned int		first, last;
 	unsigned int		nr_pending;
+	bool			known;
 	bool			ready;
 	struct text_site_table	*next;
-	struct text_site_table	*next_of_kind;
 };
 
-extern struct text_site_table *text_site_tables;
+/* The passes over a batch, see arch/.../kernel/text_site/patch.c */
+enum text_pass { TEXT_PASS_BREAK, TEXT_PASS_TAIL, TEXT_PASS_HEAD };
 
-/* The kernel's inline sites, and the values they depend on */
-extern struct text_site __start___inline_sites[], __stop___inline_sites[];
-extern s32 __start___inline_values[], __stop___inline_values[];
+/**
+ * struct text_insn - what the architecture does with an instruction
+ * @type: what the instruction does, for the breakpoint handler
+ * @opcode: its first byte, if it has a target
+ * @size: how many bytes belong to a site; NULL: TEXT_SITE_SIZE
+ * @verify: is the text of every pending site of a table what the state says? Return:
+ *	0, or -EINVAL with a message
+ * @patch: one pass over the pending sites of a table
+ * @describe: what a pending site holds, and what it is to hold, TEXT_SITE_MAX bytes each
+ *	at most. Return: how many
+ */
+struct text_insn {
+	enum { TEXT_INSN_CALL, TEXT_INSN_JUMP, TEXT_INSN_VALUE } type;
+	u8			opcode;
+	unsigned int		(*size)(const struct text_site *site);
+	int			(*verify)(const struct text_site_table *table);
+	void			(*patch)(struct text_site_table *table, enum text_pass pass);
+	unsigned int		(*describe)(const struct text_site_table *table,
+					    const struct text_site *site, u8 *old, u8 *new);
+};
 
-/* For RCU readers, and under the lock of the kind's owner */
+/* Calls a target or jumps to it; moves a value to a register or jumps if it is not 0 */
+extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
+
+/**
+ * struct text_site_kind - sites that share an instruction, an owner, and a space of
+ * target ids
+ * @name: for messages
+ * @insn: what its sites hold, unless it is a NOP
+ * @section: where modules have the records
+ * @refs: and what these depend on; 0: on nothing
+ * @original: where sites go as they were compiled, for arch_text_site_convert()
+ * @reserved: nobody else may change the text of a site
+ * @lock: the owner's: its tables, and the states of their sites, change under it
+ * @take: all records of a table, whose addresses have been checked: may they be ones of
+ *	this kind? Puts into their states what the owner has there, and touches no text.
+ *	Return: 0, or an error with a message. NULL: there is nothing to be done
+ * @coming: a table has been found right, its text is writable and nobody runs it; under
+ *	@lock. Return: 0, or an error with a message and everything as before
+ * @enable: a module's text has its final protection, nobody runs it yet. Return: 0, or
+ *	an error with a message. NULL: nothing to be done
+ * @going: a module goes, or does not come; nobody runs its text any more. The table may
+ *	be NULL: there is none, or @coming was not called or has failed. NULL: nothing
+ *	to be done but to forget the table
+ * @free_text: text goes that is not needed after initialisation, @end is behind it. NULL:
+ *	only make its sites dead
+ * @kernel: the kernel's own table
+ * @tables: all known ones
+ * @next: the next kind
+ * @pages: the targets, in pages that are never freed, so that the breakpoint
+ *	handler can follow an id at any moment without a lock. Target 0 is the NOP,
+ *	of kinds that have NOPs.
+ */
+struct text_site_kind {
+	const char		*name;
+	const struct text_insn	*insn;
+	enum text_section_id	section, refs;
+	unsigned long		original;
+	bool			reserved;
+	struct mutex		*lock;
+	int	(*take)(struct text_site_table *table);
+	int	(*coming)(struct text_site_table *table);
+	int	(*enable)(struct module *mod, struct text_site_table *table);
+	void	(*going)(struct module *mod, struct text_site_table *table);
+	void	(*free_text)(struct text_site_table *table, unsigned long start,
+			     unsigned long end);
+	struct text_site_table	kernel;
+	struct text_site_table	*tables;
+	struct text_site_kind	*next;
+	struct text_target	*pages[TEXT_TARGET_PAGES];
+};
+
+extern struct text_site_kind *text_site_kinds;
+
+/* For RCU readers; or under the lock of the kind's owner */
 #define for_each_text_site_table_of(kind, table)			\
-	for (table = READ_ONCE((kind)->tables); table;			\
-	     table = READ_ONCE(table->next_of_kind))
+	for (table = READ_ONCE((kind)->tables); table; table = READ_ONCE(table->next))
+
+#define for_each_text_site_kind(kind)					\
+	for (kind = READ_ONCE(text_site_kinds); kind; kind = READ_ONCE(kind->next))
 
 #define for_each_text_site(site, table)					\
 	for (struct text_site *__end = (site = (table)->sites) + (table)->nr; \
@@ -144,37 +180,16 @@ static __always_inline unsigned long text_site_addr(const struct text_site *site
 	return (unsigned long)&site->offset + site->offset;
 }
 
+static inline unsigned int text_site_size(const struct text_site_kind *kind,
+					  const struct text_site *site)
+{
+	return kind->insn->size ? kind->insn->size(site) : TEXT_SITE_SIZE;
+}
+
 static __always_inline struct text_target *
 text_target(const struct text_site_kind *kind, u32 id)
 {
 	return &kind->pages[id / TEXT_TARGET_PAGE][id % TEXT_TARGET_PAGE];
-}
-
-/* What an inline site depends on: @ref is its reference among a table's values. */
-static __always_inline void *inline_value_of(const s32 *ref)
-{
-	return (void *)(((unsigned long)ref + *ref) & ~(unsigned long)INLINE_VALUE_FLAGS);
-}
-
-static __always_inline void *inline_site_value(const struct text_site_table *table,
-					       const struct text_site *site)
-{
-	return inline_value_of(&table->values[site - table->sites]);
-}
-
-/* A value of 1 << @log bytes */
-static __always_inline u64 inline_value_get(const void *value, unsigned int log)
-{
-	switch (log) {
-	case 0:
-		return READ_ONCE(*(const u8 *)value);
-	case 1:
-		return READ_ONCE(*(const u16 *)value);
-	case 2:
-		return READ_ONCE(*(const u32 *)value);
-	default:
-		return READ_ONCE(*(const u64 *)value);
-	}
 }
 
 static __always_inline u32 text_site_target_id(const struct text_site *site)
@@ -185,13 +200,28 @@ static __always_inline u32 text_site_target_id(const struct text_site *site)
 /* Targets: kernel/text_site/target.c */
 int text_target_reserve(struct text_site_kind *kind, u32 id);
 
+/* Kinds: kernel/text_site/kind.c */
+int text_site_kind_init(struct text_site_kind *kind, struct text_site *start,
+			struct text_site *stop, s32 *refs);
+bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
+			 unsigned int size);
+
 /* Tables: kernel/text_site/table.c */
-int text_site_table_init(struct text_site_table *table, struct text_site *sites,
-			 unsigned int nr);
+
+/* Some text, up to before @end */
+struct text_range {
+	unsigned long start, end;
+};
+
+bool text_site_text(const struct text_site_table *table, unsigned long addr,
+		    struct text_range *range);
+int text_site_table_init(struct text_site_table *table);
 void text_site_table_add(struct text_site_table *table);
 void text_site_table_remove(struct text_site_table *table);
-struct text_site_table *text_site_table_of_module(const struct text_site_kind *kind,
-						  const struct module *mod);
+void text_site_table_kill(struct text_site_table *table, unsigned long start,
+			  unsigned long end);
+bool text_site_tables_overlap(const struct text_site_table *a,
+			      const struct text_site_table *b);
 struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 				 unsigned long end, struct text_site_table **in);
 
@@ -199,7 +229,7 @@ struct text_site *text_site_find(const struct text_site_kind *kind, unsigned lon
 
 /**
  * text_site_mark - put a site into the batch being prepared
- * @table: the table it is in, which must be ready
+ * @table: the table it is in, which must be known
  * @site: a live site, not yet marked
  *
  * Context: under the lock of the kind's owner.
@@ -233,12 +263,6 @@ struct text_site_report {
 /* Provided by the architecture: arch/.../kernel/text_site/ */
 void arch_text_site_init(void);
 struct text_site_report arch_text_site_convert(struct text_site_table *table);
-int arch_text_site_verify(const struct text_site_kind *kind, const struct text_site *site,
-			  unsigned long target);
-int arch_inline_site_init(struct text_site *site, const void *value, unsigned int log);
-int arch_inline_site_verify(const struct text_site *site, const void *value);
-bool arch_inline_site_holds(const struct text_site *site, u64 value);
-unsigned int arch_inline_site_size(const struct text_site *site);
 void arch_text_site_set_early(const struct text_site_kind *kind, unsigned long addr,
 			      unsigned long target);
 unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr);
@@ -246,5 +270,7 @@ void arch_text_site_patch(struct text_site_kind *kind);
 void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);
 bool text_site_int3(struct pt_regs *regs);
+
+#endif /* CONFIG_TEXT_SITES */
 
 #endif /* _LINUX_TEXT_SITE_H */

@@ -3,7 +3,7 @@
  * Text site batches: change any number of sites in one run of the patcher.
  *
  * A batch is no list of its own. It is the sites that are marked pending, and
- * for each target a pending site may hold, the target it is to get (next); inline
+ * for each target a pending site may hold, the target it is to get (next); value
  * sites become what their values say. So preparing one needs no memory, and
  * nothing can fail once patching has begun.
  */
@@ -40,47 +40,18 @@ void text_site_abort(struct text_site_kind *kind)
 	}
 }
 
-/*
- * What a site's text should be is known by its target, or by itself. Called with
- * @is_inline known, as the others are many.
- */
-static __always_inline int table_verify(const struct text_site_table *table, bool is_inline)
-{
-	const struct text_site *site;
-	unsigned int i;
-	int ret;
-
-	for (i = table->first; i < table->last; i++) {
-		site = &table->sites[i];
-		if (!(site->state & TEXT_SITE_PENDING))
-			continue;
-		if (is_inline)
-			ret = arch_inline_site_verify(site, inline_site_value(table, site));
-		else
-			ret = arch_text_site_verify(table->kind, site,
-						    text_target(table->kind,
-								text_site_target_id(site))->addr);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
 /* Is the text of every pending site what its state says? */
 static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
 {
 	struct text_site_table *table;
-	int ret;
+	int ret = 0;
 
 	*pending = 0;
 	for_each_text_site_table_of(kind, table) {
 		*pending += table->nr_pending;
-		ret = kind->insn == TEXT_INSN_INLINE ? table_verify(table, true) :
-						       table_verify(table, false);
-		if (ret)
-			return ret;
+		ret = ret ?: kind->insn->verify(table);
 	}
-	return 0;
+	return ret;
 }
 
 /**
@@ -93,7 +64,7 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
  * text_mutex. Under the lock of the kind's owner, who has made every target with
  * an address callable and filled in @next of each target that a pending site
- * holds. Inline sites have no targets; their values stay as they are meanwhile.
+ * holds. Value sites have no targets; their values stay as they are meanwhile.
  *
  * Return: 0, or -EINVAL with a message if a site's text is not what it should
  * be; then no site has changed and none is pending.

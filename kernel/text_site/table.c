@@ -2,14 +2,12 @@
 /*
  * Text site tables: which sites there are, and finding one by its address.
  *
- * All tables stand in one list, and those of each kind in another. Both change
- * under text_mutex and the lock of the kind's owner, so that the owner finds his
- * tables as they are. They are read without a lock as well, the first by the
- * breakpoint handler:
+ * The tables of a kind stand in a list, which changes under the lock of the kind's
+ * owner. It is read without a lock as well, by the breakpoint handler for one:
  *
  *   table_add()                      a reader
- *     fill in table                    t = READ_ONCE(list or next)
- *     smp_store_release(next/list)     ... t->fields: ordered by the address
+ *     fill in table                    t = READ_ONCE(kind->tables or next)
+ *     smp_store_release(tables/next)   ... t->fields: ordered by the address
  *                                      dependency on t
  *
  *   table_remove()
@@ -19,20 +17,17 @@
  *                                    it runs with interrupts off, so a CPU that
  *                                    took the IPI has left it
  */
+#define pr_fmt(fmt) "text_site: " fmt
+
 #include <linux/kernel.h>
-#include <linux/memory.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/text_site.h>
 
 #include <asm/sections.h>
-
-struct text_site_table *text_site_tables;
-
-struct text_range {
-	unsigned long start, end;
-};
 
 /*
  * The first site of a table that ends above an address. A breakpoint is mostly a
@@ -93,39 +88,91 @@ find_in(const struct text_site_table *table, unsigned long start, unsigned long 
 noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 					 unsigned long end, struct text_site_table **in)
 {
-	struct text_site_table *table = READ_ONCE(*(kind ? &kind->tables : &text_site_tables));
-	struct text_site *site = NULL;
+	const struct text_site_kind *each = kind ?: READ_ONCE(text_site_kinds);
+	struct text_site_table *table;
+	struct text_site *site;
 
-	while (table) {
-		site = find_in(table, start, end);
-		if (site)
-			break;
-		table = READ_ONCE(*(kind ? &table->next_of_kind : &table->next));
+	for (; each; each = kind ? NULL : READ_ONCE(each->next)) {
+		for_each_text_site_table_of(each, table) {
+			site = find_in(table, start, end);
+			if (!site)
+				continue;
+			if (in)
+				*in = table;
+			return site;
+		}
 	}
-	if (in)
-		*in = table;
-	return site;
+	return NULL;
+}
+
+static bool table_reserves(const struct text_site_table *table, unsigned long start,
+			   unsigned long end)
+{
+	const struct text_site *site;
+
+	if (end < table->start || start >= table->end)
+		return false;
+
+	/* Longer ones than the search looks for may begin this much before it. */
+	site = first_above(table, start - (TEXT_SITE_MAX - TEXT_SITE_SIZE));
+	for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
+		if (text_site_addr(site) + text_site_size(table->kind, site) > start &&
+		    !(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+			return true;
+	}
+	return false;
 }
 
 /**
- * text_site_table_of_module - the table of a module
- * @kind: of which kind
- * @mod: the module, NULL for the kernel
+ * text_sites_reserved - is text that somebody wants to change a site's?
+ * @start: first byte
+ * @end: last byte, inclusive
  *
- * Context: as text_site_find().
+ * For function entries this is not the place to ask: see ftrace_text_reserved().
  *
- * Return: the table, or NULL if the module has none of this kind.
+ * Context: any.
+ *
+ * Return: whether it is.
  */
-struct text_site_table *text_site_table_of_module(const struct text_site_kind *kind,
-						  const struct module *mod)
+bool text_sites_reserved(const void *start, const void *end)
 {
 	struct text_site_table *table;
+	struct text_site_kind *kind;
 
-	for_each_text_site_table_of(kind, table) {
-		if (table->mod == mod)
-			return table;
+	/* Keeps the tables: text_site_table_remove() waits. */
+	guard(rcu)();
+
+	for_each_text_site_kind(kind) {
+		if (!kind->reserved)
+			continue;
+		for_each_text_site_table_of(kind, table) {
+			if (table_reserves(table, (unsigned long)start, (unsigned long)end))
+				return true;
+		}
 	}
-	return NULL;
+	return false;
+}
+
+/**
+ * text_site_table_kill - text goes: its sites are not to be touched any more
+ * @table: which
+ * @start: address of the first byte
+ * @end: address of the first byte after the last
+ *
+ * Context: under the lock of the kind's owner; nobody runs that text any more.
+ */
+void text_site_table_kill(struct text_site_table *table, unsigned long start,
+			  unsigned long end)
+{
+	struct text_site *site;
+
+	for_each_text_site(site, table) {
+		const unsigned long addr = text_site_addr(site);
+
+		/* Read by the breakpoint handler */
+		if (addr >= start && addr < end)
+			WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
+	}
 }
 
 static int site_cmp(const void *a, const void *b, const void *table)
@@ -151,124 +198,163 @@ static void site_swap(void *a, void *b, int size, const void *in)
 
 	reference_swap(&x->offset, &y->offset);
 	swap(x->state, y->state);
-	if (table->values)
-		reference_swap(&table->values[x - table->sites], &table->values[y - table->sites]);
+	if (table->refs)
+		reference_swap(&table->refs[x - table->sites], &table->refs[y - table->sites]);
 }
 
+/* The text of the kernel or of a module: that which stays, or that for initialisation */
+static struct text_range text_of(const struct text_site_table *table, bool init)
+{
 #ifdef CONFIG_MODULES
-/* A module's text, or that for its initialisation; there may be none. */
-static struct text_range module_text(const struct module *mod, bool init)
-{
-	const struct module_memory *mem = &mod->mem[init ? MOD_INIT_TEXT : MOD_TEXT];
-	const unsigned long start = (unsigned long)mem->base;
+	if (table->mod) {
+		const struct module_memory *mem = &table->mod->mem[init ? MOD_INIT_TEXT : MOD_TEXT];
+		const unsigned long start = (unsigned long)mem->base;
 
-	if (!mem->size)
-		return (struct text_range){ 1, 0 };
-	return (struct text_range){ start, start + mem->size - 1 };
-}
-#else
-static struct text_range module_text(const struct module *mod, bool init)
-{
-	return (struct text_range){ 1, 0 };
-}
+		return (struct text_range){ start, start + mem->size };
+	}
 #endif
+	if (!init)
+		return (struct text_range){ (unsigned long)_stext, (unsigned long)_etext };
+	/* .exit.text is freed with it. */
+	return (struct text_range){ (unsigned long)__init_begin, (unsigned long)__init_end };
+}
 
-/* The text that an address is in: @range gets its first address and its last */
-static bool text_around(const struct text_site_table *table, unsigned long addr,
-			struct text_range *range)
+/**
+ * text_site_text - the text of a table's kernel or module that an address is in
+ * @table: which; need not be initialised
+ * @addr: any address
+ * @range: gets the text: that which stays, or that for initialisation
+ *
+ * Return: false if it is in none.
+ */
+bool text_site_text(const struct text_site_table *table, unsigned long addr,
+		    struct text_range *range)
 {
-	const struct text_range kernel[] = {
-		{ (unsigned long)_stext, (unsigned long)_etext - 1 },
-		/* .exit.text is in no range of text, but goes with init */
-		{ (unsigned long)__init_begin, (unsigned long)__init_end - 1 },
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kernel); i++) {
-		*range = table->mod ? module_text(table->mod, i) : kernel[i];
-		if (addr >= range->start && addr <= range->end)
+	for (int init = 0; init < 2; init++) {
+		*range = text_of(table, init);
+		if (addr >= range->start && addr < range->end)
 			return true;
 	}
 	return false;
 }
 
+static int refused(const struct text_site_table *table, unsigned int i, const char *why)
+{
+	pr_err("%s: entry %u of the %s table refers to %pS, %s\n", module_name(table->mod), i,
+	       table->kind->name, (void *)text_site_addr(&table->sites[i]), why);
+	return -EINVAL;
+}
+
+/* Is every site in text? @sorted: are they in order, and far enough apart? */
+static int check_addresses(const struct text_site_table *table, bool *sorted)
+{
+	struct text_range range = {};
+	unsigned long addr, next = 0;
+	unsigned int i;
+
+	*sorted = true;
+	for (i = 0; i < table->nr; i++, next = addr + TEXT_SITE_SIZE) {
+		addr = text_site_addr(&table->sites[i]);
+		if (unlikely(addr < range.start || addr + TEXT_SITE_SIZE > range.end) &&
+		    (!text_site_text(table, addr, &range) || addr + TEXT_SITE_SIZE > range.end))
+			return refused(table, i, "which is not in its text");
+		if (addr < next)
+			*sorted = false;
+	}
+	return 0;
+}
+
+static unsigned long end_of(const struct text_site_table *table, unsigned int i)
+{
+	const struct text_site *site = &table->sites[i];
+
+	return text_site_addr(site) + text_site_size(table->kind, site);
+}
+
 /**
  * text_site_table_init - check and sort a table
- * @table: with its kind and mod filled in, and values if there are any
- * @sites: the records, at the place where they stay
- * @nr: how many. The table ends before this at a record without reference:
- *	the build leaves those where it dropped sites.
+ * @table: with its kind, mod, sites, nr, and refs if there are any. It ends before that
+ *	at a record without reference: the build leaves those where it dropped sites.
  *
- * Context: before the table is added. Does not sleep.
+ * Context: process context, or early boot; before the table is added.
  *
- * Return: 0, or -EINVAL with a message if a record refers to anything outside
- * the text of the kernel or of the module: nothing in such a table can be
- * trusted, and no text has been touched. Or what the kind's @take returns.
+ * Return: 0; or an error with a message, and no text has been touched: -EINVAL if a
+ * record refers to anything outside the text of the kernel or of the module, or to where
+ * another one does, as nothing in such a table can be trusted; or what the kind's @take
+ * returns.
  */
-int text_site_table_init(struct text_site_table *table, struct text_site *sites,
-			 unsigned int nr)
+int text_site_table_init(struct text_site_table *table)
 {
-	struct text_range range = { 1, 0 };
-	unsigned long addr, last = 0;
-	bool sorted = true;
 	unsigned int i;
+	bool sorted;
 	int ret;
 
-	while (nr && !sites[nr - 1].offset)
-		nr--;
+	while (table->nr && !table->sites[table->nr - 1].offset)
+		table->nr--;
 
-	for (i = 0; i < nr; i++, last = addr) {
-		addr = text_site_addr(&sites[i]);
-		if (unlikely(addr < range.start || addr + TEXT_SITE_SIZE - 1 > range.end) &&
-		    (!text_around(table, addr, &range) ||
-		     addr + TEXT_SITE_SIZE - 1 > range.end)) {
-			pr_err("text_site: %s: entry %u of the %s table refers to %pS, which is not in its text\n",
-			       module_name(table->mod), i, table->kind->name, (void *)addr);
-			return -EINVAL;
-		}
-		if (addr <= last)
-			sorted = false;
-	}
+	ret = check_addresses(table, &sorted);
+	if (!ret && table->kind->take)
+		ret = table->kind->take(table);
+	if (ret)
+		return ret;
 
-	table->sites = sites;
-	for (i = 0; table->kind->take && i < nr; i++) {
-		ret = table->kind->take(table, i);
-		if (ret)
-			return ret;
-	}
 	if (!sorted)
-		sort_r(sites, nr, sizeof(*sites), site_cmp, site_swap, table);
+		sort_r(table->sites, table->nr, sizeof(*table->sites), site_cmp, site_swap, table);
+	/* Those of the least size are far enough apart if they were sorted. */
+	for (i = 1; (!sorted || table->kind->insn->size) && i < table->nr; i++) {
+		if (end_of(table, i - 1) > text_site_addr(&table->sites[i]))
+			return refused(table, i, "where another does");
+	}
 
-	table->nr = nr;
-	table->start = nr ? text_site_addr(&sites[0]) : 0;
-	table->end = nr ? text_site_addr(&sites[nr - 1]) + TEXT_SITE_SIZE : 0;
-	table->first = nr;
+	table->start = table->nr ? text_site_addr(&table->sites[0]) : 0;
+	table->end = table->nr ? end_of(table, table->nr - 1) : 0;
+	table->first = table->nr;
 	table->last = 0;
 	return 0;
 }
 
 /**
- * text_site_table_add - make a table's sites known
- * @table: after text_site_table_init() and arch_text_site_convert()
+ * text_site_tables_overlap - does any text belong to sites of two tables?
+ * @a: initialised
+ * @b: initialised
  *
- * Context: process context, takes text_mutex. Under the lock of the kind's owner.
+ * Return: if so true, with a message.
+ */
+bool text_site_tables_overlap(const struct text_site_table *a, const struct text_site_table *b)
+{
+	unsigned int i = 0, j = 0;
+
+	while (i < a->nr && j < b->nr) {
+		if (end_of(a, i) <= text_site_addr(&b->sites[j])) {
+			i++;
+		} else if (end_of(b, j) <= text_site_addr(&a->sites[i])) {
+			j++;
+		} else {
+			refused(b, j, "where one of another table does");
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * text_site_table_add - make a table's sites known
+ * @table: after text_site_table_init()
+ *
+ * Context: under the lock of the kind's owner.
  */
 void text_site_table_add(struct text_site_table *table)
 {
-	struct text_site_table **p = &text_site_tables, **of_kind = &table->kind->tables;
+	struct text_site_table **p = &table->kind->tables;
 
-	mutex_lock(&text_mutex);
+	lockdep_assert_held(table->kind->lock);
+
 	while (*p)
 		p = &(*p)->next;
-	while (*of_kind)
-		of_kind = &(*of_kind)->next_of_kind;
+	table->known = true;
 	table->next = NULL;
-	table->next_of_kind = NULL;
 	/* Pairs with the address dependency of the readers, see above. */
 	smp_store_release(p, table);
-	/* The same */
-	smp_store_release(of_kind, table);
-	mutex_unlock(&text_mutex);
 }
 
 /**
@@ -277,21 +363,18 @@ void text_site_table_add(struct text_site_table *table)
  *
  * When this returns, nobody is looking at the table or its sites.
  *
- * Context: process context, sleeps, takes text_mutex. Under the lock of the kind's
- * owner.
+ * Context: process context, sleeps. Under the lock of the kind's owner.
  */
 void text_site_table_remove(struct text_site_table *table)
 {
-	struct text_site_table **p = &text_site_tables, **of_kind = &table->kind->tables;
+	struct text_site_table **p = &table->kind->tables;
 
-	mutex_lock(&text_mutex);
+	lockdep_assert_held(table->kind->lock);
+
 	while (*p != table)
 		p = &(*p)->next;
-	while (*of_kind != table)
-		of_kind = &(*of_kind)->next_of_kind;
 	WRITE_ONCE(*p, table->next);
-	WRITE_ONCE(*of_kind, table->next_of_kind);
-	mutex_unlock(&text_mutex);
+	table->known = false;
 
 	synchronize_rcu();
 	arch_text_site_sync();

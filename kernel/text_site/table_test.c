@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 #include <linux/memory.h>
+#include <linux/mutex.h>
 #include <linux/text_site.h>
 
 #include <asm/sections.h>
@@ -19,19 +20,40 @@ static void site_set(struct text_site *site, unsigned long addr, u32 state)
 	site->state = state;
 }
 
-static struct text_site_kind test_kind = { .name = "test" };
+static DEFINE_MUTEX(test_lock);
+
+static struct text_site_kind test_kind = {
+	.name = "test", .insn = &text_insn_call, .lock = &test_lock,
+};
+
+static struct text_site_table test_table(struct text_site *sites, unsigned int nr)
+{
+	return (struct text_site_table) { .kind = &test_kind, .sites = sites, .nr = nr };
+}
+
+/* Some table of the kernel whose sites have all the same size */
+static struct text_site_table *kernel_table(struct kunit *test)
+{
+	struct text_site_kind *kind;
+
+	for_each_text_site_kind(kind) {
+		if (!kind->insn->size && kind->kernel.nr > 4)
+			return &kind->kernel;
+	}
+	kunit_skip(test, "no sites");
+}
 
 static void test_sort(struct kunit *test)
 {
 	static const unsigned int order[] = { 4, 1, 0, 3, 2 };
 	static struct text_site sites[ARRAY_SIZE(order)];
-	struct text_site_table table = { .kind = &test_kind };
+	struct text_site_table table = test_table(sites, ARRAY_SIZE(sites));
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(order); i++)
 		site_set(&sites[i], text(order[i]), order[i] << 16);
 
-	KUNIT_ASSERT_EQ(test, text_site_table_init(&table, sites, ARRAY_SIZE(sites)), 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(&table), 0);
 	KUNIT_EXPECT_EQ(test, table.nr, ARRAY_SIZE(sites));
 	KUNIT_EXPECT_EQ(test, table.start, text(0));
 	KUNIT_EXPECT_EQ(test, table.end, text(4) + 5);
@@ -44,46 +66,108 @@ static void test_sort(struct kunit *test)
 static void test_dropped_entries_end_the_table(struct kunit *test)
 {
 	static struct text_site sites[4];
-	struct text_site_table table = { .kind = &test_kind };
+	struct text_site_table table = test_table(sites, 4);
 
 	memset(sites, 0, sizeof(sites));
 	site_set(&sites[0], text(0), 0);
 	site_set(&sites[1], text(1), 0);
 
-	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 4), 0);
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table), 0);
 	KUNIT_EXPECT_EQ(test, table.nr, 2);
 
 	memset(sites, 0, sizeof(sites));
-	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 4), 0);
+	KUNIT_EXPECT_EQ(test, text_site_table_init(&table), 0);
 	KUNIT_EXPECT_EQ(test, table.nr, 0);
+}
+
+static int init_two(unsigned long first, unsigned long second)
+{
+	static struct text_site sites[2];
+	struct text_site_table table = test_table(sites, 2);
+
+	site_set(&sites[0], first, 0);
+	site_set(&sites[1], second, 0);
+	if (!first)
+		memset(&sites[0], 0, sizeof(sites[0]));
+	return text_site_table_init(&table);
 }
 
 static void test_outside_text(struct kunit *test)
 {
-	static struct text_site sites[2];
-	struct text_site_table table = { .kind = &test_kind };
+	KUNIT_EXPECT_EQ(test, init_two(text(0), (unsigned long)&test_kind), -EINVAL);
+	/* Hangs out at the end */
+	KUNIT_EXPECT_EQ(test, init_two(text(0), (unsigned long)_etext - 4), -EINVAL);
+	/* No reference, but not at the end */
+	KUNIT_EXPECT_EQ(test, init_two(0, text(0)), -EINVAL);
+}
+
+static void test_one_over_another(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(0) + 4), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0) + 4, text(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0) + 5, text(0)), 0);
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(0) + 5), 0);
+}
+
+static unsigned int nine_bytes(const struct text_site *site)
+{
+	return 9;
+}
+
+static void test_sizes(struct kunit *test)
+{
+	static const struct text_insn insn = { .size = nine_bytes };
+
+	test_kind.insn = &insn;
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(0) + 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0) + 8, text(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(0) + 9), 0);
+	test_kind.insn = &text_insn_call;
+}
+
+/* No text is a site of two kinds. */
+static void test_tables_overlap(struct kunit *test)
+{
+	static struct text_site sites[4];
+	struct text_site_table a = test_table(sites, 2), b = test_table(sites + 2, 2);
 
 	site_set(&sites[0], text(0), 0);
-	site_set(&sites[1], (unsigned long)&test_kind, 0);
-	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+	site_set(&sites[1], text(2), 0);
+	site_set(&sites[2], text(1), 0);
+	for (unsigned int i = 0; i < 9; i++) {
+		site_set(&sites[3], text(2) - 4 + i, 0);
+		KUNIT_ASSERT_EQ(test, text_site_table_init(&a), 0);
+		KUNIT_ASSERT_EQ(test, text_site_table_init(&b), 0);
+		KUNIT_EXPECT_TRUE(test, text_site_tables_overlap(&a, &b));
+		KUNIT_EXPECT_TRUE(test, text_site_tables_overlap(&b, &a));
+	}
+	site_set(&sites[3], text(2) + 5, 0);
+	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&a, &b));
+	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&b, &a));
+	site_set(&sites[3], text(2) - 5, 0);
+	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&a, &b));
+	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&b, &a));
+}
 
-	/* Hangs out at the end */
-	site_set(&sites[1], (unsigned long)_etext - 4, 0);
-	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+static int take_nothing(struct text_site_table *table)
+{
+	return -ENOMEM;
+}
 
-	/* No reference, but not at the end */
-	memset(&sites[0], 0, sizeof(sites[0]));
-	site_set(&sites[1], text(0), 0);
-	KUNIT_EXPECT_EQ(test, text_site_table_init(&table, sites, 2), -EINVAL);
+static void test_not_taken(struct kunit *test)
+{
+	test_kind.take = take_nothing;
+	KUNIT_EXPECT_EQ(test, init_two(text(0), text(1)), -ENOMEM);
+	test_kind.take = NULL;
 }
 
 static void test_find(struct kunit *test)
 {
-	struct text_site_table *table = text_site_tables, *in;
+	struct text_site_table *table = kernel_table(test), *in;
 	struct text_site *site, *last = NULL;
 	int checked = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, table);
 	for_each_text_site(site, table) {
 		unsigned long addr = text_site_addr(site);
 
@@ -97,11 +181,12 @@ static void test_find(struct kunit *test)
 		KUNIT_ASSERT_PTR_NE(test, text_site_find(NULL, addr + 5, addr + 5, NULL), site);
 		if (last)
 			KUNIT_ASSERT_PTR_EQ(test, last,
-					    text_site_find(NULL, text_site_addr(last), addr, NULL));
+					    text_site_find(table->kind, text_site_addr(last),
+							   addr, NULL));
 		last = site;
 		checked++;
 	}
-	KUNIT_EXPECT_GT(test, checked, 1000);
+	KUNIT_EXPECT_GT(test, checked, 4);
 	KUNIT_EXPECT_NULL(test, text_site_find(NULL, 0, 0, NULL));
 	KUNIT_EXPECT_NULL(test, text_site_find(NULL, ~0ul, ~0ul, NULL));
 	KUNIT_EXPECT_NULL(test, text_site_find(NULL, (unsigned long)&test_kind,
@@ -110,16 +195,39 @@ static void test_find(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, table->start, table->start, NULL));
 }
 
+/* Every byte of a site is reserved, but of a kind of which probes have their own idea. */
+static void test_reserved(struct kunit *test)
+{
+	struct text_site_kind *kind;
+	struct text_site *site;
+
+	for_each_text_site_kind(kind) {
+		for_each_text_site(site, &kind->kernel) {
+			void *first = (void *)text_site_addr(site);
+			void *last = first + text_site_size(kind, site) - 1;
+			const bool live = !(site->state & TEXT_SITE_DEAD);
+
+			if (!kind->reserved)
+				break;
+			KUNIT_ASSERT_EQ(test, text_sites_reserved(first, first), live);
+			KUNIT_ASSERT_EQ(test, text_sites_reserved(last, last), live);
+			if (live)
+				KUNIT_ASSERT_TRUE(test, text_sites_reserved(first - 1, last + 1));
+		}
+	}
+	KUNIT_EXPECT_FALSE(test, text_sites_reserved(NULL, NULL));
+}
+
 /* Marks bound the range of a table that a batch has to look at. */
 static void test_mark(struct kunit *test)
 {
 	static struct text_site sites[8];
-	struct text_site_table table = { .kind = &test_kind };
+	struct text_site_table table = test_table(sites, 8);
 	int i;
 
 	for (i = 0; i < 8; i++)
 		site_set(&sites[i], text(i), 0);
-	KUNIT_ASSERT_EQ(test, text_site_table_init(&table, sites, 8), 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(&table), 0);
 	KUNIT_EXPECT_GE(test, table.first, table.last);
 
 	text_site_mark(&table, &sites[5]);
@@ -146,13 +254,14 @@ static void test_commit_of_wrong_text(struct kunit *test)
 	table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, table);
 	test_kind.pages[0] = targets;
-	table->kind = &test_kind;
+	*table = test_table(sites, 1);
 
 	/* Not a site: the middle of one */
-	site_set(&sites[0], text_site_addr(text_site_tables->sites) + 2, 0);
-	KUNIT_ASSERT_EQ(test, text_site_table_init(table, sites, 1), 0);
+	site_set(&sites[0], text_site_addr(kernel_table(test)->sites) + 2, 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(table), 0);
 	memcpy(before, (void *)text_site_addr(sites), 5);
 
+	guard(mutex)(&test_lock);
 	text_site_table_add(table);
 	text_site_mark(table, sites);
 	KUNIT_EXPECT_EQ(test, text_site_commit(&test_kind), -EINVAL);
@@ -169,7 +278,12 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(test_sort),
 	KUNIT_CASE(test_dropped_entries_end_the_table),
 	KUNIT_CASE(test_outside_text),
+	KUNIT_CASE(test_one_over_another),
+	KUNIT_CASE(test_sizes),
+	KUNIT_CASE(test_tables_overlap),
+	KUNIT_CASE(test_not_taken),
 	KUNIT_CASE(test_find),
+	KUNIT_CASE(test_reserved),
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_commit_of_wrong_text),
 	{}

@@ -2,17 +2,19 @@
 /*
  * Markers in tracefs: each is a tracing event, of the same name.
  *
- * The event comes with the first place of a marker and goes with the last. Its fields
+ * The event comes with the first site of a marker and goes with the last. Its fields
  * are arg1, arg2, ..., typed as the conversions of the format are; what it prints is
  * the format. It is an event as all are: enabling it connects a probe, once for each
  * instance, and once for perf.
  *
- * Beside the events' own files there are two: available_markers lists the places, and
+ * Beside the events' own files there are two: available_markers lists the sites, and
  * set_marker enables those of a pattern in one run of the patcher.
  *
  * Locks are taken in this order: mark_mutex, event_mutex, marker_mutex. The first is
  * held while events are made and taken away, and for a batch.
  */
+#define pr_fmt(fmt) "marker: " fmt
+
 #include <linux/cleanup.h>
 #include <linux/glob.h>
 #include <linux/init.h>
@@ -284,7 +286,7 @@ static int mark_event_reg(struct trace_event_call *call, enum trace_reg type, vo
 		return marker_remove_probe(event->marker, mark_perf_probe, event);
 #endif
 	default:
-		/* Of perf's users one by one there is nothing to be known. */
+		/* Nothing to do per perf event */
 		return 0;
 	}
 }
@@ -536,32 +538,42 @@ static int enable_matching(struct trace_array *tr, const char *patterns, bool on
 	return marker_batch_end() ?: err ?: ret;
 }
 
-/* Make events for markers that have come. */
+/*
+ * Make events for markers that have come. Without memory for one it has none until this is
+ * called again: when a module comes, or somebody opens set_marker.
+ */
 static void events_add(void)
 {
 	struct mark_event *event;
 	struct marker *marker;
-	int ret;
+	int ret = 0;
 
 	guard(mutex)(&mark_mutex);
 
-	while ((event = kzalloc(sizeof(*event), GFP_KERNEL))) {
+	while (ret != -ENOMEM) {
+		event = kzalloc(sizeof(*event), GFP_KERNEL);
 		marker = marker_without_event(event);
-		if (!marker)
+		if (!marker) {
+			kfree(event);
 			break;
+		}
+		if (!event) {
+			pr_err("no memory for events of markers, later perhaps\n");
+			break;
+		}
 		ret = event_fill_in(event, marker) ?: event_register(event);
-		if (ret) {
-			pr_err("marker: %s: no event (%d)\n", marker_name(marker), ret);
-			event_free(event);
-			/* Not again and again */
-			marker_set_event(marker, ERR_PTR(ret));
+		if (!ret) {
+			list_add_tail(&event->list, &mark_events);
+			if (*boot_patterns && one_matches(boot_patterns, event->name))
+				enable_matching(top_trace_array(), event->name, true);
 			continue;
 		}
-		list_add_tail(&event->list, &mark_events);
-		if (*boot_patterns && one_matches(boot_patterns, event->name))
-			enable_matching(top_trace_array(), event->name, true);
+		pr_err("%s: no event (%d)%s\n", marker_name(marker), ret,
+		       ret == -ENOMEM ? ", later perhaps" : "");
+		event_free(event);
+		/* What is wrong with others does not change. */
+		marker_set_event(marker, ret == -ENOMEM ? NULL : ERR_PTR(ret));
 	}
-	kfree(event);
 }
 
 static int available_show(struct seq_file *m, void *v)
@@ -604,6 +616,7 @@ static int set_open(struct inode *inode, struct file *filp)
 
 	if (ret)
 		return ret;
+	events_add();
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC)) {
 		guard(mutex)(&mark_mutex);
 		enable_matching(top_trace_array(), "*", false);
@@ -696,17 +709,17 @@ static int event_unregister(struct mark_event *event)
 }
 
 /*
- * Take away the events of markers that have gone. One that something is attached to,
- * such as perf or a trigger, stays until the next module goes.
+ * Take away the events of markers that are gone without a module. One that something is
+ * attached to, such as perf or a trigger, stays until the next module goes.
  */
-static void events_remove(void)
+static void events_remove(const struct module *mod)
 {
 	struct mark_event *event, *next;
 
 	guard(mutex)(&mark_mutex);
 
 	list_for_each_entry_safe(event, next, &mark_events, list) {
-		if (marker_has_places(event->marker) || event_unregister(event))
+		if (marker_has_sites(event->marker, mod) || event_unregister(event))
 			continue;
 		list_del(&event->list);
 		marker_set_event(event->marker, NULL);
@@ -719,14 +732,13 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *m
 	if (state == MODULE_STATE_COMING)
 		events_add();
 	else if (state == MODULE_STATE_GOING)
-		events_remove();
+		events_remove(mod);
 	return NOTIFY_OK;
 }
 
-/* After that of the markers */
+/* Its markers are connected before notifiers are called, and stay until after. */
 static struct notifier_block module_nb = {
 	.notifier_call	= module_notify,
-	.priority	= INT_MAX - 2,
 };
 
 static int __init modules_init(void)

@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-/* A marker in an inline function is one marker with several places. */
+/* A marker in an inline function is one marker with several value sites. */
 static inline void pass_line(int n, const char *line)
 {
 	trace_mark(sample, line, "%d \"%s\" of %zu", n, line, strlen(line));

@@ -7,7 +7,7 @@
 
 	.text
 
-/* On the stack: return address, place, arguments. Saves what C does not. */
+/* On the stack: return address, marker site, arguments. Saves what C does not. */
 SYM_FUNC_START(__marker_call)
 	FRAME_BEGIN
 	pushq	%rax

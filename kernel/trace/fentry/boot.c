@@ -12,8 +12,6 @@
 #include "ops.h"
 #include "set.h"
 
-extern struct text_site __start_mcount_loc[], __stop_mcount_loc[];
-
 static char filter_param[COMMAND_LINE_SIZE] __initdata;
 static char notrace_param[COMMAND_LINE_SIZE] __initdata;
 
@@ -62,23 +60,20 @@ void __init ftrace_set_early_filter(struct ftrace_ops *ops, char *buf, int enabl
  */
 void __init ftrace_init(void)
 {
-	static struct text_site_table kernel;
-	struct text_site_report report;
 	const cycles_t start = get_cycles();	/* there is no clock yet */
-	unsigned int nr = __stop_mcount_loc - __start_mcount_loc;
+	const struct text_site_table *kernel = &fentry_sites.kernel;
 
 	arch_text_site_init();
 
-	if (!nr || fentry_add_table(&kernel, __start_mcount_loc, nr, &report)) {
+	if (fentry_tables_init() || !kernel->nr) {
 		pr_warn("no function entries, function tracing is off\n");
 		fentry_dead = true;
 		return;
 	}
-	kernel.ready = true;
-
-	pr_info("%u sites, nop %s, %llu cycles, %u left alone\n",
-		report.converted, arch_text_site_nop_name(),
-		(unsigned long long)(get_cycles() - start), report.left);
+	pr_info("%lu sites, nop %s, %llu cycles, %lu left alone\n",
+		ftrace_update_tot_cnt, arch_text_site_nop_name(),
+		(unsigned long long)(get_cycles() - start),
+		kernel->nr - ftrace_update_tot_cnt);
 
 	ftrace_enabled = 1;
 

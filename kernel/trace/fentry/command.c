@@ -8,8 +8,8 @@
 #include "command.h"
 #include "filter.h"
 #include "match.h"
-#include "module.h"
 #include "ops.h"
+#include "waiting.h"
 
 static LIST_HEAD(commands);
 static DEFINE_MUTEX(commands_mutex);
@@ -71,7 +71,7 @@ static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 
 	ret = fentry_match(filter, func, module);
 	/* The module may still come. */
-	return ret == -EINVAL ? fentry_mod_request(tr, func, module, is_notrace) : ret;
+	return ret == -EINVAL ? fentry_waiting_change(tr, func, module, is_notrace) : ret;
 }
 
 /*

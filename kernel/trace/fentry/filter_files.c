@@ -13,10 +13,10 @@
 #include "command.h"
 #include "filter.h"
 #include "filter_files.h"
-#include "module.h"
 #include "ops.h"
 #include "probe.h"
 #include "register.h"
+#include "waiting.h"
 
 /* A word, wildcards included, has at most this many bytes. */
 #define WORD_MAX	(KSYM_SYMBOL_LEN + 4)
@@ -45,7 +45,7 @@ static int filter_file_show(struct seq_file *m, void *v)
 	if (!file->tr)
 		return 0;
 	scoped_guard(mutex, &ftrace_lock) {
-		list_for_each_entry(request, fentry_mod_requests(file->tr, file->is_notrace), list)
+		list_for_each_entry(request, fentry_waiting(file->tr, file->is_notrace), list)
 			seq_printf(m, "%s:mod:%s\n", request->func, request->module);
 	}
 	if (!file->is_notrace)
@@ -231,7 +231,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	if (ret)
 		trace_array_put(file.tr);
 	else if (is_truncated(filp))
-		fentry_mod_requests_clear(fentry_mod_requests(file.tr, file.is_notrace));
+		fentry_waiting_clear(fentry_waiting(file.tr, file.is_notrace));
 	return ret;
 }
 

@@ -60,7 +60,7 @@ unsigned long ftrace_location(unsigned long ip)
 int ftrace_text_reserved(const void *start, const void *end)
 {
 	guard(rcu)();
-	return text_site_find(NULL, (unsigned long)start, (unsigned long)end, NULL) != NULL;
+	return text_site_find(&fentry_sites, (unsigned long)start, (unsigned long)end, NULL) != NULL;
 }
 
 struct symbol_search {

@@ -44,11 +44,14 @@ static struct text_target first_targets[TEXT_TARGET_PAGE] = {
 	[3] = { .owner = &shared_off },
 };
 
+/* What happens as its tables come and go is in module.c. */
 struct text_site_kind fentry_sites = {
-	.name	= "function entry",
-	.insn	= TEXT_INSN_CALL,
-	.original = (unsigned long)__fentry__,
-	.pages	= { first_targets },
+	.name		= "function entry",
+	.insn		= &text_insn_call,
+	.section	= TEXT_SECTION_ENTRIES,
+	.original	= (unsigned long)__fentry__,
+	.lock		= &ftrace_lock,
+	.pages		= { first_targets },
 };
 
 static DEFINE_HASHTABLE(sets, 12);

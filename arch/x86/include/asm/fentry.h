@@ -29,7 +29,6 @@ struct fentry_callback {
  * @addr: its first byte
  * @size: in bytes
  * @nr: number of callbacks; 0: there is no trampoline
- * @frame: bytes of stack it takes below the return address
  * @body: offset of the first instruction with the frame in place
  * @tail: offset of the first instruction with the frame gone again: the return,
  *	or the jump to @onward
@@ -45,7 +44,6 @@ struct fentry_trampoline {
 	unsigned long		addr;
 	unsigned int		size;
 	unsigned int		nr;
-	u16			frame;
 	u16			body;
 	u16			tail;
 	u16			more_at[3];

@@ -5,7 +5,7 @@
  *	push	argument n		each a register or a constant, wherever the
  *	...				compiler has it
  *	push	argument 1
- *	push	$place
+ *	push	$site
  *	call	__marker_call		changes no register
  *	add	$(8 * (n + 1)), %rsp
  *
@@ -55,12 +55,12 @@ void __marker_call(void);
 
 #define __ARCH_MARKER_CALL(nr, which, args...)				\
 	asm volatile(CONCATENATE(__MARKER_PUSH_, nr)			\
-		     "push %[place]\n\t"				\
+		     "push %[site]\n\t"				\
 		     "call __marker_call\n\t"				\
 		     "add %[size], %%rsp"				\
 		     : ASM_CALL_CONSTRAINT				\
 		     : CONCATENATE(__MARKER_ARGS_, nr)(args)		\
-		       [place] "i" (which), [size] "i" (8 * ((nr) + 1))	\
+		       [site] "i" (which), [size] "i" (8 * ((nr) + 1))	\
 		     : "memory")
 
 #define ARCH_MARKER_CALL(which, args...)				\

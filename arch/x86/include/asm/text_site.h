@@ -4,5 +4,6 @@
 #define _ASM_X86_TEXT_SITE_H
 
 #define TEXT_SITE_SIZE	5	/* bytes of a site that calls, jumps or does nothing */
+#define TEXT_SITE_MAX	10	/* bytes of the longest instruction at a site */
 
 #endif /* _ASM_X86_TEXT_SITE_H */

@@ -40,7 +40,7 @@
  *   frame + 8      return address of the traced function
  *
  * Only lea moves the stack pointer, by one amount at one place, so that a table
- * of six lines tells the unwinder all there is to know (fentry_trampoline_orc).
+ * of four lines tells the unwinder all there is to know (fentry_trampoline_orc).
  */
 #include <linux/cpu.h>
 #include <linux/execmem.h>
@@ -63,8 +63,7 @@
 
 #define PARENT		sizeof(struct pt_regs)
 #define LINKS		(IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0)
-#define FRAME_ONE	(sizeof(struct pt_regs) + LINKS)
-#define FRAME_MANY	(sizeof(struct pt_regs) + LINKS + 16)
+#define FRAME		((int)PARENT + 16 + LINKS)
 
 /* Register numbers as instructions encode them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
@@ -232,8 +231,8 @@ static void emit_restore_flags(struct assembler *as, struct fentry_trampoline *t
 }
 
 /*
- * Where a shared trampoline goes on to. The slot is the last word of the frame: that
- * of %ss, or of the last link, neither of which is needed any more.
+ * Where a shared trampoline goes on to. The slot is the last word of the frame, where
+ * frames are chained that of the last link, which is not needed any more.
  */
 static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
 {
@@ -241,7 +240,7 @@ static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
 	tramp->more_at[2] = as->len;
 	emit_lea(as, RSP, 8);
 	emit_load(as, RAX, offsetof(struct pt_regs, orig_ax));
-	emit_store(as, RAX, tramp->frame - 8);
+	emit_store(as, RAX, FRAME - 8);
 }
 
 /*
@@ -256,9 +255,9 @@ static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
  *   frame - 8   its caller's %rbp: with that, and what follows in the frame, the
  *               unwinder knows where entry code has called (is_last_ftrace_frame)
  */
-static void emit_links(struct assembler *as, unsigned int frame)
+static void emit_links(struct assembler *as)
 {
-	const unsigned int function = frame - 40, caller = frame - 24;
+	const unsigned int function = FRAME - 40, caller = FRAME - 24;
 
 	emit_store(as, RBP, caller);
 	emit_store(as, RSI, caller + 8);
@@ -272,17 +271,15 @@ static void emit_links(struct assembler *as, unsigned int frame)
 static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 		     unsigned int flags, const struct fentry_callback *calls)
 {
-	const unsigned int frame = tramp->nr > 1 ? FRAME_MANY : FRAME_ONE;
 	const bool shared = flags & TRAMPOLINE_SHARED;
 	const bool regs = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SHARED);
 	const bool result = regs || flags & TRAMPOLINE_SET_IP;
 	unsigned int i;
 
-	tramp->frame = frame;
 	tramp->left = shared ? 8 : 0;
 	memset(tramp->more_at, 0, sizeof(tramp->more_at));
 
-	emit_lea(as, RSP, -frame);
+	emit_lea(as, RSP, -FRAME);
 	tramp->body = as->len;
 	if (regs)
 		emit_save_flags(as, tramp);
@@ -300,15 +297,15 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 	/* ftrace_get_regs() knows a full set by its code segment. */
 	emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
 
-	emit_lea(as, RCX, frame + 8);
+	emit_lea(as, RCX, FRAME + 8);
 	emit_store(as, RCX, offsetof(struct pt_regs, sp));
-	emit_load(as, RSI, frame + 8);
+	emit_load(as, RSI, FRAME + 8);
 	if (tramp->nr > 1)
 		emit_store(as, RSI, PARENT);
-	emit_load(as, RDI, frame);
+	emit_load(as, RDI, FRAME);
 	emit_store(as, RDI, offsetof(struct pt_regs, ip));
 	if (LINKS)
-		emit_links(as, frame);
+		emit_links(as);
 
 	/*
 	 * The site's own call: the compiler's are accounted for by the callee. So
@@ -319,7 +316,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 
 	for (i = 0; i < tramp->nr; i++) {
 		if (i) {
-			emit_load(as, RDI, frame);
+			emit_load(as, RDI, FRAME);
 			emit_load(as, RSI, PARENT);
 		}
 		EMIT(as, 0x48, 0x8d, 0x7f, -CALL_INSN_SIZE);	/* lea -5(%rdi),%rdi */
@@ -333,7 +330,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 
 	if (result) {
 		emit_load(as, RAX, offsetof(struct pt_regs, ip));
-		emit_store(as, RAX, frame);
+		emit_store(as, RAX, FRAME);
 	}
 	if (regs)
 		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
@@ -347,7 +344,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 	if (regs)
 		emit_restore_flags(as, tramp);
 
-	emit_lea(as, RSP, frame - tramp->left);
+	emit_lea(as, RSP, FRAME - tramp->left);
 	tramp->tail = as->len;
 	if (tramp->onward)
 		emit_branch(as, JMP32_INSN_OPCODE, (void *)tramp->onward);
@@ -571,15 +568,13 @@ struct fentry_trampoline *fentry_trampoline_find(unsigned long addr)
 	}
 
 /* Where the caller's stack is, by how much the trampoline has on it */
-enum { ORC_EMPTY, ORC_SLOT, ORC_ONE, ORC_ONE_MORE, ORC_MANY, ORC_MANY_MORE };
+enum { ORC_EMPTY, ORC_SLOT, ORC_FRAME, ORC_MORE };
 
 static struct orc_entry orc_frames[] = {
-	[ORC_EMPTY]		= ORC_CALL(8),
-	[ORC_SLOT]		= ORC_CALL(16),
-	[ORC_ONE]		= ORC_CALL(FRAME_ONE + 8),
-	[ORC_ONE_MORE]		= ORC_CALL(FRAME_ONE + 16),
-	[ORC_MANY]		= ORC_CALL(FRAME_MANY + 8),
-	[ORC_MANY_MORE]		= ORC_CALL(FRAME_MANY + 16),
+	[ORC_EMPTY]	= ORC_CALL(8),
+	[ORC_SLOT]	= ORC_CALL(16),
+	[ORC_FRAME]	= ORC_CALL(FRAME + 8),
+	[ORC_MORE]	= ORC_CALL(FRAME + 16),
 };
 
 /**
@@ -593,7 +588,7 @@ static struct orc_entry orc_frames[] = {
 struct orc_entry *fentry_trampoline_orc(unsigned long addr)
 {
 	const struct fentry_trampoline *tramp = fentry_trampoline_find(addr);
-	unsigned int offset, frame, i;
+	unsigned int offset, i;
 
 	if (!tramp)
 		return NULL;
@@ -604,8 +599,9 @@ struct orc_entry *fentry_trampoline_orc(unsigned long addr)
 	if (offset >= tramp->tail)
 		return &orc_frames[tramp->left ? ORC_SLOT : ORC_EMPTY];
 
-	frame = tramp->frame == FRAME_MANY ? ORC_MANY : ORC_ONE;
-	for (i = 0; i < ARRAY_SIZE(tramp->more_at); i++)
-		frame += offset == tramp->more_at[i];
-	return &orc_frames[frame];
+	for (i = 0; i < ARRAY_SIZE(tramp->more_at); i++) {
+		if (offset == tramp->more_at[i])
+			return &orc_frames[ORC_MORE];
+	}
+	return &orc_frames[ORC_FRAME];
 }

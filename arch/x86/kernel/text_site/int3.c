@@ -17,7 +17,7 @@
  */
 #include <linux/compiler.h>
 #include <linux/ptrace.h>
-#include <linux/text_site.h>
+#include <linux/value_site.h>
 
 #include <asm/text-patching.h>
 
@@ -88,6 +88,11 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 	}
 }
 
+static __always_inline unsigned long target_addr(const struct text_site_kind *kind, u32 state)
+{
+	return READ_ONCE(text_target(kind, state & TEXT_SITE_TARGET)->addr);
+}
+
 /**
  * text_site_int3 - handle a breakpoint in kernel text
  * @regs: as the trap has left them
@@ -116,8 +121,8 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 
 	/*
 	 * A breakpoint in memory at a site that is not pending was put there by
-	 * somebody else, a debugger. PENDING is cleared after the head has been
-	 * written, so read it first.
+	 * somebody else, a debugger. The patcher clears PENDING after it has
+	 * written the head (TEXT_PASS_HEAD), so read it first.
 	 */
 	state = READ_ONCE(site->state);
 	if (!(state & TEXT_SITE_PENDING) && READ_ONCE(*(u8 *)addr) == INT3_INSN_OPCODE) {
@@ -130,17 +135,23 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 			return false;
 	}
 
-	if (table->kind->insn == TEXT_INSN_INLINE) {
-		inline_site_emulate(regs, addr, state, inline_site_value(table, site));
+	/* No operation of the kind's: there are no indirect calls here. */
+	switch (table->kind->insn->type) {
+	case TEXT_INSN_VALUE:
+		value_site_emulate(regs, addr, state, value_site_value(table, site));
+		return true;
+
+	case TEXT_INSN_JUMP:
+		int3_emulate_jmp(regs, target_addr(table->kind, state) ?: addr + TEXT_SITE_SIZE);
+		return true;
+
+	case TEXT_INSN_CALL:
+		target = target_addr(table->kind, state);
+		if (target)
+			int3_emulate_call(regs, target);
+		else
+			int3_emulate_jmp(regs, addr + TEXT_SITE_SIZE);
 		return true;
 	}
-
-	target = READ_ONCE(text_target(table->kind, state & TEXT_SITE_TARGET)->addr);
-	if (!target)
-		int3_emulate_jmp(regs, addr + TEXT_SITE_SIZE);
-	else if (table->kind->insn == TEXT_INSN_JMP)
-		int3_emulate_jmp(regs, target);
-	else
-		int3_emulate_call(regs, target);
-	return true;
+	return false;
 }

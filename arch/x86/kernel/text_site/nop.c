@@ -5,6 +5,8 @@
  * It must be one instruction: a task can be preempted between two short ones
  * and would return into the middle of the call that is there by then.
  */
+#define pr_fmt(fmt) "text_site: " fmt
+
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -48,13 +50,7 @@ static bool likes_prefixes(const struct nop_cpu *cpu)
 	}
 }
 
-/**
- * site_nop_choose - the NOP for a CPU
- * @cpu: what it is
- *
- * Return: a candidate that the CPU has, the fastest known. Without the long
- * NOP that is the prefixed one, which every x86 CPU executes.
- */
+/* The fastest known. Every x86 CPU executes the prefixed one. */
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu)
 {
 	if (!cpu->nopl || likes_prefixes(cpu))
@@ -63,12 +59,7 @@ const struct site_nop *site_nop_choose(const struct nop_cpu *cpu)
 	return &nops[NOP_NOPL];
 }
 
-/**
- * site_nop_by_name - a candidate
- * @name: as in text_nop=
- *
- * Return: the candidate, NULL if there is none of this name.
- */
+/* As in text_nop=; NULL if there is none of this name */
 const struct site_nop *site_nop_by_name(const char *name)
 {
 	int i;
@@ -111,8 +102,7 @@ void __init arch_text_site_init(void)
 	if (nop_name[0]) {
 		asked = site_nop_by_name(nop_name);
 		if (!asked)
-			pr_warn("text_site: text_nop=%s is not known, the CPU's own is used\n",
-				nop_name);
+			pr_warn("text_nop=%s is not known, the CPU's own is used\n", nop_name);
 	}
 	site_nop = asked ?: site_nop_choose(&cpu);
 }

@@ -7,6 +7,7 @@
 
 #include <asm/text-patching.h>
 
+#include "run.h"
 #include "text_site.h"
 
 #define NR_SITES	4
@@ -18,10 +19,10 @@ static struct text_site sites[NR_SITES];
 static const u8 original;
 
 static struct text_site_kind call_sites = {
-	.name = "call", .original = (unsigned long)&original,
+	.name = "call", .insn = &text_insn_call, .original = (unsigned long)&original,
 };
 
-static const struct text_site_kind jmp_sites = { .name = "jump", .insn = TEXT_INSN_JMP };
+static const struct text_site_kind jump_sites = { .name = "jump", .insn = &text_insn_jump };
 
 /* A call of @original at each of some offsets, and other bytes everywhere else */
 static void text_init(struct text_site_table *table, const unsigned int *offsets)
@@ -65,7 +66,7 @@ static void test_convert(struct kunit *test)
 	for (i = 0; i < NR_SITES; i++) {
 		expect_nop(test, offsets[i]);
 		KUNIT_EXPECT_EQ(test, sites[i].state, 0);
-		KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[i], 0), 0);
+		KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[i], 0), 0);
 	}
 }
 
@@ -101,17 +102,17 @@ static void test_verify(struct kunit *test)
 	struct text_site_table table;
 
 	text_init(&table, offsets);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target), 0);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target + 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], target), -EINVAL);
+	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target), 0);
+	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, branch_verify(&jump_sites, &sites[0], target), -EINVAL);
 
 	/* The same bytes but for the first are a jump. */
-	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jump_sites, (unsigned long)text + 16), 0);
 	text[16] = JMP32_INSN_OPCODE;
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&jmp_sites, &sites[0], target), 0);
-	KUNIT_EXPECT_EQ(test, arch_text_site_verify(&call_sites, &sites[0], target), -EINVAL);
-	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jmp_sites, (unsigned long)text + 16), target);
+	KUNIT_EXPECT_EQ(test, branch_verify(&jump_sites, &sites[0], target), 0);
+	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target), -EINVAL);
+	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jump_sites, (unsigned long)text + 16), target);
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&call_sites, (unsigned long)text + 16), 0);
 }
 

@@ -15,7 +15,7 @@
 #include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 
-#include "text_site.h"
+#include "run.h"
 
 /* The page of a site's text. There is one: the text has been verified. */
 static struct page *text_page(unsigned long addr)
@@ -24,23 +24,16 @@ static struct page *text_page(unsigned long addr)
 	return addr < MODULES_VADDR ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
 }
 
-/**
- * text_window_begin - begin to lay out a window
- * @window: to be
- */
+/* Begin to lay out a window. */
 void text_window_begin(struct text_window *window)
 {
 	window->nr = 0;
 	window->last = 0;	/* there is no text */
 }
 
-/**
- * text_window_extend - have a window include the pages of a site
- * @window: begun, not open
- * @addr: the site's, above that of the last one, and not in its last page alone
- * @size: of what is written there, in bytes
- *
- * Return: false if the window is full.
+/*
+ * Have a window, begun and not open, include the pages of a site that is above the last
+ * one, and not in its last page alone. Return: false if the window is full.
  */
 bool text_window_extend(struct text_window *window, unsigned long addr, unsigned int size)
 {
@@ -70,59 +63,40 @@ static pte_t *window_ptes(void)
 	return pte_offset_kernel(pmd_off(poking_mm, TEXT_WINDOW), TEXT_WINDOW);
 }
 
-static void window_map(const struct text_window *window)
+/* Interrupts are off until text_window_close(). Under text_mutex. */
+void text_window_open(struct text_window *window)
 {
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 	pte_t *ptes = window_ptes();
 	unsigned int i;
 
-	for (i = 0; i < window->nr; i++)
-		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i,
-			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
-}
-
-static void window_unmap(const struct text_window *window)
-{
-	pte_t *ptes = window_ptes();
-	unsigned int i;
-
-	for (i = 0; i < window->nr; i++)
-		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i);
-}
-
-/**
- * text_window_open - open a window
- * @window: with the sites that are to be written
- *
- * Context: process context, under text_mutex. Interrupts are off until
- * text_window_close().
- */
-void text_window_open(struct text_window *window)
-{
 	lockdep_assert_held(&text_mutex);
 
 	/* No CPU has this mm: nothing can be written yet. */
-	window_map(window);
+	for (i = 0; i < window->nr; i++)
+		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i,
+			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
+
 	local_irq_save(window->irqs);
 	window->prev = use_temporary_mm(poking_mm);
 }
 
-/**
- * text_window_close - close a window
- * @window: open
- */
 void text_window_close(struct text_window *window)
 {
+	pte_t *ptes = window_ptes();
+	unsigned int i;
+
 	/* What is to be written to it has been written before it goes. */
 	barrier();
 	unuse_temporary_mm(window->prev);
 	local_irq_restore(window->irqs);
 
 	/*
-	 * No CPU has this mm any more, nor will before text_mutex is given up. Who
-	 * has it next drops what it knows of the window: no IPI.
+	 * No CPU has this mm any more, nor will before text_mutex is given up. The next
+	 * one that has it drops what it knows of the window: no IPI.
 	 */
-	window_unmap(window);
+	for (i = 0; i < window->nr; i++)
+		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i);
 	flush_tlb_mm_range(poking_mm, TEXT_WINDOW, TEXT_WINDOW + window->nr * PAGE_SIZE,
 			   PAGE_SHIFT, false);
 }

@@ -12,7 +12,7 @@ SUMS=/sys/kernel/debug/marker_probe_sample
 remove_modules()
 {
 	local module
-	for module in markers_many markers_bad $PROBE $SAMPLE; do
+	for module in markers_many markers_bad bad_marker_format $PROBE $SAMPLE; do
 		! grep -q "^$module " /proc/modules || rmmod $module
 	done
 	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
@@ -237,24 +237,31 @@ an_event_in_use_goes_later()
 	equal "afterwards" "$(events line)" 'line: 1 "y" of 1'
 }
 
+# refused MODULE PATTERN: it is not loaded, with a message
+refused()
+{
+	dmesg -C
+	! insmod "$HERE/test_modules/$1.ko" 2> /tmp/errors || fail "$1: it was loaded"
+	grep -q 'Invalid parameters' /tmp/errors || fail "$1: $(cat /tmp/errors)"
+	dmesg | grep -q "$2" || fail "$1: no message: $(dmesg | tail -n3)"
+}
+
 another_format_is_refused()
 {
-	need $SAMPLE markers_bad
-	equal "states" "$(states sample:lines)" "1 off 1 refused"
-	dmesg | grep 'marker: sample:lines: .*markers_bad.c:[0-9]* has "%u lines", but' |
-		grep -q ' but .*marker_sample.c:[0-9]* has "%d": refused' ||
-		fail "no message of both"
-	echo 'sample:* bad:*' > set_marker
-	pass text markers_bad
-	equal "refused" "$(events 'lines')" ""
+	need $SAMPLE
+	[ -e "$HERE/test_modules/bad_marker_format.ko" ] || skip "no module bad_marker_format"
+	refused bad_marker_format 'marker: sample:lines: .*bad_marker_format.c:[0-9]* has "%u lines", but .*marker_sample.c:[0-9]* has "%d": refused'
+	equal "states" "$(states sample:lines)" "1 off"
+	echo 'sample:*' > set_marker
 	echo x > $FILE
 	equal "the other" "$(events 'lines')" "lines: 1"
 	# The other way round, for who is first
-	rmmod markers_bad
 	rmmod $SAMPLE
-	insmod "$HERE/test_modules/markers_bad.ko"
-	modprobe $SAMPLE
-	equal "states" "$(grep -c '^sample:lines refused .*marker_sample.c' available_markers)" 1
+	insmod "$HERE/test_modules/bad_marker_format.ko"
+	! modprobe $SAMPLE 2> /dev/null || fail "the other was loaded"
+	dmesg | grep -q 'marker: sample:lines: .*marker_sample.c:[0-9]* has "%d", but' ||
+		fail "no message of the other"
+	equal "states" "$(states sample:line)" ""
 }
 
 # A tracepoint's event has that name: it stays as it is, and there is no other.
@@ -274,9 +281,10 @@ a_name_that_is_taken()
 bad_formats_and_strings()
 {
 	need markers_bad
-	equal "%n" "$(states bad:conversion)" "1 refused"
-	equal "%*d" "$(states bad:width)" "1 refused"
+	refused bad_marker_conversion 'bad:conversion: .*bad_marker_conversion.c:[0-9]* has "%d %n", which is no'
+	refused bad_marker_width 'bad:width: .*bad_marker_width.c:[0-9]* has "%\*d", which is no'
 	[ ! -e events/bad/conversion ] && [ ! -e events/bad/width ] || fail "an event of none"
+	equal "refused" "$(states 'bad:[cw].*')" ""
 	echo 'bad:*' > set_marker
 	pass text markers_bad
 	equal "strings" "$(events strings)" 'strings: (null)|(fault)|good|go'

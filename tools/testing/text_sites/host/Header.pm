@@ -50,6 +50,8 @@ put('linux/stringify.h', "#define __stringify_1(x...) #x\n#define __stringify(x.
 put('linux/types.h', <<'H');
 #include <stdbool.h>
 typedef unsigned char u8;
+typedef unsigned short u16;
+typedef int s32;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 H

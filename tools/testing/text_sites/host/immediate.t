@@ -105,8 +105,8 @@ is(scalar @cond, 3, 'a condition: that, the result and the return') or diag(join
 # What is left for the linker: as many references as records, in the same order
 my %size = sections();
 is($size{__load_sites} // 0, 8 * 5, 'a record for each read');
-is($size{__load_values} // 0, 4 * 5, '... and a reference');
-is($size{__inline_sites} // 0, 8, 'a record for each condition');
-is($size{__inline_values} // 0, 4, '... and a reference');
+is($size{__load_refs} // 0, 4 * 5, '... and a reference');
+is($size{__value_sites} // 0, 8, 'a record for each condition');
+is($size{__value_refs} // 0, 4, '... and a reference');
 
 done_testing();

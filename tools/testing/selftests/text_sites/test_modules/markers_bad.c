@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * markers_bad: markers that are not as they should be, and strings that are none.
+ * markers_bad: markers whose strings are none, and one whose event cannot be.
  * Writing to its parameter `pass` passes them.
  */
 #include <linux/compiler.h>
@@ -12,12 +12,6 @@ static char *null, *wild = (char *)0xdead000000000000ul, *good = "good";
 
 static int pass(const char *text, const struct kernel_param *kp)
 {
-	int n;
-
-	/* marker_sample has this with another format. */
-	trace_mark(sample, lines, "%u lines", 1u);
-	trace_mark(bad, conversion, "%d %n", 1, &n);
-	trace_mark(bad, width, "%*d", 1, 1);
 	trace_mark(bad, strings, "%s|%s|%s|%.2s", READ_ONCE(null), READ_ONCE(wild),
 		   READ_ONCE(good), READ_ONCE(good));
 	trace_mark(bad, text, "%s\n", text);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text site kinds: the tables of all of them come and go with the kernel's text and
+ * with modules.
+ *
+ *   text_site_kind_init         boot: the kernel's own table
+ *   text_sites_module_coming    relocated, text still writable: check, then take over
+ *   text_sites_module_enable    text has its final protection
+ *   text_sites_free_text        init text goes
+ *   text_sites_module_going     all of it goes; also when loading fails anywhere
+ *
+ * Kinds are added at boot, with one CPU, and stay.
+ */
+#define pr_fmt(fmt) "text_site: " fmt
+
+#include <linux/cleanup.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/text_site.h>
+
+const char *const text_section_names[NR_TEXT_SECTIONS] = {
+	[TEXT_SECTION_ENTRIES]		= "__mcount_loc",
+	[TEXT_SECTION_JUMPS]		= "__dynfunc_sites",
+	[TEXT_SECTION_VALUES]		= "__value_sites",
+	[TEXT_SECTION_VALUE_REFS]	= "__value_refs",
+	[TEXT_SECTION_MARKERS]		= "__marker_sites",
+	[TEXT_SECTION_MARKER_REFS]	= "__marker_refs",
+};
+
+struct text_site_kind *text_site_kinds;
+
+/* A table that was found right is taken over by its owner. */
+static int table_come(struct text_site_table *table)
+{
+	int ret;
+
+	guard(mutex)(table->kind->lock);
+
+	ret = table->kind->coming(table);
+	if (!ret)
+		text_site_table_add(table);
+	return ret;
+}
+
+/**
+ * text_site_kind_init - make a kind known
+ * @kind: filled in
+ * @start: the kernel's own records
+ * @stop: the end of them
+ * @refs: what these depend on, if sites of this kind do
+ *
+ * Context: boot, with one CPU and the kernel's text writable.
+ *
+ * Return: 0; or an error with a message, and the kernel's own sites are as they were
+ * compiled. The kind is known all the same, for modules.
+ */
+int __init text_site_kind_init(struct text_site_kind *kind, struct text_site *start,
+			       struct text_site *stop, s32 *refs)
+{
+	struct text_site_kind **p = &text_site_kinds;
+
+	while (*p)
+		p = &(*p)->next;
+	/* Pairs with the address dependency of who reads the kind: it is filled in. */
+	smp_store_release(p, kind);
+
+	kind->kernel = (struct text_site_table) {
+		.kind = kind, .sites = start, .nr = stop - start, .refs = refs,
+	};
+	return text_site_table_init(&kind->kernel) ?: table_come(&kind->kernel);
+}
+
+static struct text_site_table *table_of(struct text_site_kind *kind, struct module *mod)
+{
+#ifdef CONFIG_MODULES
+	if (mod)
+		return mod->text_sites[kind->section].table;
+#endif
+	return &kind->kernel;
+}
+
+/**
+ * text_sites_free_text - text goes that is not needed after initialisation
+ * @mod: the module it is of, NULL for the kernel
+ * @start: its first byte
+ * @end: the first byte after it
+ *
+ * Context: process context, sleeps. Nobody runs that text any more.
+ */
+void text_sites_free_text(struct module *mod, void *start, void *end)
+{
+	const unsigned long first = (unsigned long)start, behind = (unsigned long)end;
+	struct text_site_table *table;
+	struct text_site_kind *kind;
+
+	for_each_text_site_kind(kind) {
+		/* Nobody takes it away meanwhile: its module is being loaded. */
+		table = table_of(kind, mod);
+		if (!table || !table->known || first >= behind)
+			continue;
+		if (kind->free_text) {
+			kind->free_text(table, first, behind);
+			continue;
+		}
+		guard(mutex)(kind->lock);
+		text_site_table_kill(table, first, behind);
+	}
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * text_site_in_memory - is something wholly in a part of a module's memory?
+ * @mod: the module
+ * @type: the part, enum mod_mem_type
+ * @start: its first byte
+ * @size: in bytes
+ *
+ * Return: whether it is.
+ */
+bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
+			 unsigned int size)
+{
+	const struct module_memory *mem = &mod->mem[type];
+	const unsigned long offset = start - mem->base;
+
+	return offset < mem->size && size <= mem->size - offset;
+}
+
+/* Can a section be used in place, as whole records of @record bytes? */
+static int check_section(const struct module *mod, enum text_section_id id, unsigned int record)
+{
+	const struct text_section *section = &mod->text_sites[id];
+
+	if (section->size % record || !IS_ALIGNED((unsigned long)section->start, sizeof(s32)) ||
+	    !text_site_in_memory(mod, MOD_DATA, section->start, section->size)) {
+		pr_err("%s: %s has %u bytes that are not aligned records in writable data\n",
+		       mod->name, text_section_names[id], section->size);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Check what a module has of a kind, and make a table of it. */
+static int module_table_new(struct module *mod, struct text_site_kind *kind)
+{
+	struct text_section *section = &mod->text_sites[kind->section];
+	struct text_section *refs = kind->refs ? &mod->text_sites[kind->refs] : NULL;
+	struct text_site_table *table;
+	int ret;
+
+	section->table = NULL;
+	if (refs && section->size / sizeof(struct text_site) != refs->size / sizeof(s32)) {
+		pr_err("%s: %u bytes of %s and %u bytes of %s do not match\n", mod->name,
+		       section->size, text_section_names[kind->section], refs->size,
+		       text_section_names[kind->refs]);
+		return -EINVAL;
+	}
+	if (!section->size)
+		return 0;
+	ret = check_section(mod, kind->section, sizeof(struct text_site));
+	if (!ret && refs)
+		ret = check_section(mod, kind->refs, sizeof(s32));
+	if (ret)
+		return ret;
+
+	table = kzalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	table->kind = kind;
+	table->mod = mod;
+	table->sites = section->start;
+	table->nr = section->size / sizeof(struct text_site);
+	table->refs = refs ? refs->start : NULL;
+	section->table = table;
+	return text_site_table_init(table);
+}
+
+static int module_check_overlaps(const struct module *mod)
+{
+	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++) {
+		for (unsigned int j = 0; j < i; j++) {
+			const struct text_site_table *a = mod->text_sites[i].table;
+			const struct text_site_table *b = mod->text_sites[j].table;
+
+			if (a && b && text_site_tables_overlap(a, b))
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/**
+ * text_sites_module_coming - a module's text is in place, relocated, and still writable
+ * @mod: the module, whose state is MODULE_STATE_UNFORMED: nobody else sees it
+ *
+ * All tables are checked before any text is touched.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0; or with a message and nothing to be undone -EINVAL if a table is not
+ * right, -ENOMEM, or what a kind's @coming returns.
+ */
+int text_sites_module_coming(struct module *mod)
+{
+	struct text_site_kind *kind;
+	int ret = 0;
+
+	/* Not what is in the file */
+	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++)
+		mod->text_sites[i].table = NULL;
+
+	for_each_text_site_kind(kind)
+		ret = ret ?: module_table_new(mod, kind);
+	ret = ret ?: module_check_overlaps(mod);
+
+	for_each_text_site_kind(kind) {
+		if (!ret && mod->text_sites[kind->section].table)
+			ret = table_come(mod->text_sites[kind->section].table);
+	}
+	if (ret) {
+		pr_err("%s: not loaded (%d)\n", mod->name, ret);
+		text_sites_module_going(mod);
+	}
+	return ret;
+}
+
+/**
+ * text_sites_module_enable - a module's text has its final protection
+ * @mod: the module, which does not run yet
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0, or with a message what a kind's @enable returns. The loader calls
+ * text_sites_module_going() then.
+ */
+int text_sites_module_enable(struct module *mod)
+{
+	struct text_site_kind *kind;
+	int ret = 0;
+
+	for_each_text_site_kind(kind) {
+		if (!ret && kind->enable)
+			ret = kind->enable(mod, mod->text_sites[kind->section].table);
+	}
+	return ret;
+}
+
+/**
+ * text_sites_module_going - a module goes, or does not come
+ * @mod: the module, none of whose functions runs any more
+ *
+ * Undoes what there is to be undone, wherever loading has failed; a second call finds
+ * nothing left.
+ *
+ * Context: process context, sleeps.
+ */
+void text_sites_module_going(struct module *mod)
+{
+	struct text_site_kind *kind;
+
+	for_each_text_site_kind(kind) {
+		struct text_site_table **table = &mod->text_sites[kind->section].table;
+
+		if (kind->going)
+			kind->going(mod, *table && (*table)->known ? *table : NULL);
+		if (*table && (*table)->known) {
+			guard(mutex)(kind->lock);
+			text_site_table_remove(*table);
+		}
+		kfree(*table);
+		*table = NULL;
+	}
+}
+#endif /* CONFIG_MODULES */

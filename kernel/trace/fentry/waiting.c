@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting filters: what a filter file says of modules that are not loaded yet. It gets
+ * into the instance's filter when its module comes. The lists are under ftrace_lock.
+ */
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "filter.h"
+#include "match.h"
+#include "ops.h"
+#include "register.h"
+#include "waiting.h"
+
+static void request_free(struct ftrace_mod_load *request)
+{
+	list_del(&request->list);
+	kfree(request->module);
+	kfree(request->func);
+	kfree(request);
+}
+
+/* Drops all that waits in a list of fentry_waiting(). */
+void fentry_waiting_clear(struct list_head *requests)
+{
+	struct ftrace_mod_load *request, *next;
+
+	guard(mutex)(&ftrace_lock);
+	list_for_each_entry_safe(request, next, requests, list)
+		request_free(request);
+}
+
+static bool module_is_loaded(const char *name)
+{
+	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
+
+	/* Every module has this symbol. */
+	return snprintf(sym, sizeof(sym), "%s:__this_module", name) < sizeof(sym) &&
+	       module_kallsyms_lookup_name(sym);
+}
+
+static int request_add(struct list_head *requests, const char *func, const char *module)
+{
+	struct ftrace_mod_load *request;
+
+	if (module_is_loaded(module))
+		return -EINVAL;
+	request = kzalloc(sizeof(*request), GFP_KERNEL);
+	if (!request)
+		return -ENOMEM;
+
+	list_add(&request->list, requests);
+	request->func = kstrdup(func, GFP_KERNEL);
+	request->module = kstrdup(module, GFP_KERNEL);
+	if (request->func && request->module)
+		return 0;
+	request_free(request);
+	return -ENOMEM;
+}
+
+static int request_remove(struct list_head *requests, const char *func, const char *module)
+{
+	struct ftrace_mod_load *request, *next;
+	int ret = -EINVAL;
+
+	list_for_each_entry_safe(request, next, requests, list) {
+		if (!strcmp(request->module, module) &&
+		    (!strcmp(func, "*") || !strcmp(request->func, func))) {
+			request_free(request);
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+/*
+ * Has a pattern of functions wait for a module, or with ! in front wait no longer.
+ * Returns 0, -ENOMEM, or -EINVAL if the module is loaded, and so had no such function, or
+ * if nothing like it waits.
+ */
+int fentry_waiting_change(struct trace_array *tr, const char *func, const char *module,
+			  bool is_notrace)
+{
+	struct list_head *requests = fentry_waiting(tr, is_notrace);
+
+	guard(mutex)(&ftrace_lock);
+	return func[0] == '!' ? request_remove(requests, func + 1, module) :
+				request_add(requests, func, module);
+}
+
+/* Puts what waits for a module into the instance's filter. */
+static int requests_run(struct trace_array *tr, const char *modname, bool is_notrace)
+{
+	struct fentry_filter *filter __free(kvfree) = NULL;
+	struct list_head *requests = fentry_waiting(tr, is_notrace);
+	struct ftrace_mod_load *request, *next;
+	LIST_HEAD(mine);
+	int ret = 0;
+
+	guard(mutex)(&tr->ops->func_hash->regex_lock);
+
+	scoped_guard(mutex, &ftrace_lock) {
+		list_for_each_entry_safe(request, next, requests, list) {
+			if (!strcmp(request->module, modname))
+				list_move_tail(&request->list, &mine);
+		}
+	}
+	if (list_empty(&mine))
+		return 0;
+
+	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, is_notrace));
+	list_for_each_entry_safe(request, next, &mine, list) {
+		if (filter && ret != -ENOMEM)
+			ret = fentry_match(&filter, request->func, request->module);
+		request_free(request);
+	}
+	/* -EINVAL: it has no such function. */
+	if (!filter || ret == -ENOMEM)
+		return -ENOMEM;
+
+	guard(mutex)(&ftrace_lock);
+	if (!is_notrace && list_empty(requests))
+		filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
+	return fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace);
+}
+
+/* A module has come: puts what waits for it into the filters of all instances. */
+void fentry_waiting_run(const char *modname)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		for (int is_notrace = 0; is_notrace < 2; is_notrace++) {
+			int ret = 0;
+
+			if (!list_empty(fentry_waiting(tr, is_notrace)))
+				ret = requests_run(tr, modname, is_notrace);
+			if (ret)
+				pr_warn("%s: its filter could not be set (%d)\n", modname, ret);
+		}
+	}
+}
