@@ -19,7 +19,7 @@ BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
 .PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-classic \
-	bench clean distclean
+	test-variants bench clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -33,6 +33,7 @@ help:
 	@echo 'make test-host      the tests that need no machine'
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
+	@echo 'make test-variants  what needs no tracing engine, in kernels without ours'
 	@echo 'make bench          count what tracing costs, with both engines'
 	@echo 'make clean          remove what was built, but not the compiler cache'
 	@echo 'make distclean      remove build/'
@@ -65,6 +66,9 @@ test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
 test-classic:
 	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
+test-variants:
+	@ENGINE=classic VARIANT=no_engine MACHINES=values $(STEPS:@%=%) test-begin $(BUILT) test-machine
+	@ENGINE=classic VARIANT=no_tracer MACHINES=values $(STEPS:@%=%) $(BUILT) test-machine test-end
 bench:
 	@ENGINE=classic VARIANT= $(STEPS:@%=%) $(BUILT) bench-measure
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) $(BUILT) bench-measure

@@ -335,7 +335,7 @@ static unsigned int nr_shared_sites(void)
 static void test_random_filters(struct kunit *test)
 {
 	struct counter *c = kunit_kcalloc(test, NR_RANDOM, sizeof(*c), GFP_KERNEL);
-	struct text_site_table *table = text_site_table_of_module(&fentry_sites, NULL);
+	struct text_site_table *table = &fentry_sites.kernel;
 	const unsigned int every = table->nr / 1500 + 1;
 	unsigned long *ips = kunit_kcalloc(test, 1500, sizeof(*ips), GFP_KERNEL);
 	const unsigned int max = fentry_sets_max;

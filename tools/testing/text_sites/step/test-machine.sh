@@ -63,7 +63,7 @@ judged()
 test_in()
 {
 	local name=$1 accel=$2 smp=$3 time=$4 append=$5 status=0 job
-	local label=test-$name to=$BUILD/results/machine-$name
+	local label=test-$name to=$BUILD/results/machine-$KERNEL-$name
 
 	case $append in -) append='' ;; esac
 	# A comma is between parameters, but for \,
