@@ -294,7 +294,7 @@ guard()
 {
 	local _ n
 	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
-	for _ in 1 2 3 4 5; do
+	for _ in 1 2 3; do
 		calls
 		echo >$COST/sites
 		put grow.none "$(cat $COST/switch)"
