@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Jump functions with no, one, two and three arguments, and a file for each in
- * /sys/kernel/debug/jump_function/. Reading it calls the function; writing 0, 1 or 2
- * chooses one of three targets, whose number is the result's first digit.
+ * This module defines four jump functions, which take from no to three arguments, and
+ * creates a file for each of them in /sys/kernel/debug/jump_function/. Reading a file
+ * calls the jump function. Writing 0, 1 or 2 to the file selects one of three targets,
+ * each of which returns its own number as the thousands of the result.
  *
  *	# cd /sys/kernel/debug/jump_function
  *	# cat two
@@ -11,8 +12,8 @@
  *	# cat two
  *	two(1, 2) = 2012
  *
- * Writing to the file `all` changes all of them at once. They are exported: another
- * module may point them at functions of its own.
+ * Writing to the file `all` updates all four jump functions in one batch. The module
+ * exports them, so another module can redirect them to functions of its own.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -53,7 +54,7 @@ EXPORT_DYNFUNC_GPL(jump_sample_one);
 EXPORT_DYNFUNC_GPL(jump_sample_two);
 EXPORT_DYNFUNC_GPL(jump_sample_three);
 
-/* What is to be done for 0, 1 and 2 */
+/* The changes that writing 0, 1 or 2 makes */
 static const struct dynfunc_change changes[][4] = {
 	{
 		DYNFUNC_CHANGE(jump_sample_none, none_0),
@@ -73,7 +74,7 @@ static const struct dynfunc_change changes[][4] = {
 	},
 };
 
-/* Files, in the order of the changes; the last one is for all of them. */
+/* The files, in the order of the changes. The last one stands for all of them. */
 static const char *const names[] = { "none", "one", "two", "three", "all" };
 
 static int sample_show(struct seq_file *m, void *v)

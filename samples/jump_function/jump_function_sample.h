@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For modules that point the sample's jump functions at functions of their own */
+/* For modules that redirect the jump functions of the sample to functions of their own */
 #ifndef _JUMP_FUNCTION_SAMPLE_H
 #define _JUMP_FUNCTION_SAMPLE_H
 

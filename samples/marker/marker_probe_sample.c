@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with a probe: it counts the characters that pass the marker sample:line of
- * marker_sample.ko, which may come before this or after it. The sums are in
- * /sys/kernel/debug/marker_probe_sample.
+ * This module registers a probe for the marker sample:line of marker_sample.ko. The
+ * probe counts lines and characters, and /sys/kernel/debug/marker_probe_sample shows
+ * the sums. The two modules may be loaded in any order.
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
@@ -19,7 +19,7 @@ struct sums {
 
 static struct sums sums;
 
-/* As the format says: an int, a string, a size_t. The string is good only in here. */
+/* The format gives the types: an int, a string, a size_t. Do not keep the string. */
 static void sample_probe(void *private, const u64 *args)
 {
 	struct sums *to = private;

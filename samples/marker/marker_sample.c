@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with markers. What is written to /sys/kernel/debug/marker_sample passes
- * through them: a line at a time, and at the end how many there were.
+ * This module contains markers and creates the file /sys/kernel/debug/marker_sample. A
+ * write to the file passes the marker sample:line once for each line of the text, and
+ * then sample:lines with the number of lines.
  *
  *	# cd /sys/kernel/tracing
  *	# echo 1 > events/sample/enable
@@ -11,7 +12,7 @@
  *	  ...	line: 2 "four" of 4
  *	  ...	lines: 2
  *
- * As for any event: echo 'arg3 > 3' > events/sample/line/filter
+ * Filters work as for any event: echo 'arg3 > 3' > events/sample/line/filter
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -21,7 +22,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-/* A marker in an inline function is one marker with several value sites. */
+/* The compiler makes a site for each copy of a marker in an inline function. */
 static inline void pass_line(int n, const char *line)
 {
 	trace_mark(sample, line, "%d \"%s\" of %zu", n, line, strlen(line));
