@@ -745,6 +745,7 @@ void marker_show_all(struct seq_file *m)
 	}
 }
 
+#ifdef CONFIG_MODULES
 /* Is what a module's value site depends on a marker site, whose strings are in it? */
 static bool site_is_good(const struct module *mod, const struct marker_site *site)
 {
@@ -757,30 +758,40 @@ static bool site_is_good(const struct module *mod, const struct marker_site *sit
 		return false;
 
 	end = text + site->size;
-	for (unsigned int i = 0; i < 4 && text < end; i++)
+	for (unsigned int i = 0; i < 4; i++) {
+		if (text >= end)
+			return false;
 		text += strnlen(text, end - text) + 1;
+	}
 	return text == end;
 }
 
-static int markers_take(struct text_site_table *table)
+static int check_module_sites(const struct text_site_table *table)
 {
 	struct text_site *site;
-	int ret;
-
-	ret = value_sites_take(table);
-	if (ret || !table->mod)
-		return ret;
 
 	for_each_text_site(site, table) {
 		const void *on = value_site_value(table, site);
 
-		if (!value_site_log(table, site) && site_is_good(table->mod, site_of(on)))
+		if (!table->mod ||
+		    (!value_site_log(table, site) && site_is_good(table->mod, site_of(on))))
 			continue;
 		pr_err("%s: %pS depends on %pS, which is no marker\n",
 		       module_name(table->mod), (void *)text_site_addr(site), on);
 		return -EINVAL;
 	}
 	return 0;
+}
+#else
+static int check_module_sites(const struct text_site_table *table)
+{
+	return 0;
+}
+#endif
+
+static int markers_take(struct text_site_table *table)
+{
+	return value_sites_take(table) ?: check_module_sites(table);
 }
 
 /* The code does not run: its module goes, or does not come. */
