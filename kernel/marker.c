@@ -624,14 +624,20 @@ void marker_batch_begin(void)
  *
  * Context: process context, sleeps.
  *
- * Return: 0, or -EINVAL with a message if sites are not switched because the text of
- * one is not what it should be.
+ * Return: 0, or -EINVAL with a message if the text of a site is not what it should be:
+ * that one is not switched, the others are.
  */
 int marker_batch_end(void)
 {
+	int ret;
+
 	guard(mutex)(&marker_mutex);
 	batching = NULL;
-	return value_sites_commit(&marker_sites, NULL, NULL);
+	ret = value_sites_commit(&marker_sites, NULL, NULL);
+	/* What is wrong is dead now, and does not keep the others from following. */
+	if (ret)
+		value_sites_commit(&marker_sites, NULL, NULL);
+	return ret;
 }
 
 /**

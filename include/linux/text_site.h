@@ -271,6 +271,13 @@ void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);
 bool text_site_int3(struct pt_regs *regs);
 
+#else /* !CONFIG_TEXT_SITES */
+
+static inline bool text_site_int3(struct pt_regs *regs)
+{
+	return false;
+}
+
 #endif /* CONFIG_TEXT_SITES */
 
 #endif /* _LINUX_TEXT_SITE_H */

@@ -59,13 +59,13 @@ static int tables_coming(struct text_site_table *table)
 	struct text_site_report report;
 	struct text_site *site;
 
+	count_table(table, 1);
 	if (fentry_dead) {
 		text_site_table_kill(table, 0, ULONG_MAX);
 		return 0;
 	}
 	report = arch_text_site_convert(table);
 	ftrace_update_tot_cnt += report.converted;
-	count_table(table, 1);
 	if (!table->mod) {
 		table->ready = true;
 		return 0;
@@ -138,6 +138,9 @@ static int tables_enable(struct module *mod, struct text_site_table *table)
 			drop_bodies_without_name(table);
 			ret = table_attach(table);
 		}
+		/* ftrace_kill() may come at any time. */
+		if (fentry_dead)
+			ret = 0;
 	}
 	if (ret) {
 		pr_err("%s: its functions cannot be traced as they should be (%d)\n",
