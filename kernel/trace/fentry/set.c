@@ -121,10 +121,6 @@ static int target_alloc(struct ops_set *set)
 	u32 mark = FENTRY_TOUCHED;
 	int id, ret;
 
-	if (atomic_read(&nr_sets) >= fentry_sets_max && system_unbound_wq)
-		flush_work(&retire_work);
-	if (atomic_read(&nr_sets) >= fentry_sets_max)
-		return -ENOSPC;
 	id = ida_alloc_range(&set_ids, FIRST_ID, TEXT_TARGET_MAX - 1, GFP_KERNEL);
 	if (id < 0)
 		return id;
@@ -242,9 +238,17 @@ struct ops_set *fentry_set_shared(bool off)
 	return ret ? ERR_PTR(ret) : off ? &shared_off : &shared;
 }
 
+/* Are there too many sets, even when those that nobody needs are gone? */
+static bool sets_full(void)
+{
+	if (atomic_read(&nr_sets) >= fentry_sets_max && system_unbound_wq)
+		flush_work(&retire_work);
+	return atomic_read(&nr_sets) >= fentry_sets_max;
+}
+
 static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr, bool off)
 {
-	struct ops_set *set = kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
+	struct ops_set *set = sets_full() ? NULL : kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
 
 	if (!set)
 		return fentry_set_shared(off);
@@ -362,7 +366,7 @@ void fentry_sets_sync(void)
 	synchronize_rcu_tasks();
 }
 
-/* Takes no ftrace_lock: target_alloc() waits for it. */
+/* Takes no ftrace_lock: sets_full() waits for it. */
 static void retire_work_func(struct work_struct *work)
 {
 	struct llist_node *dying = llist_del_all(&retired);
