@@ -180,13 +180,15 @@ switching()
 crowd()
 {
 	local nr=10000 key
+	# settled PART: what it costs when the trampolines of before have been freed
+	settled() { sleep 5; put "crowd.$1.$key" "$(cat $COST/switch)"; }
 	for key in without with; do
 		echo >$COST/sites
-		put "crowd.all.$key" "$(cat $COST/switch)"
+		settled all
 		spread $nr
-		put "crowd.named.$key" "$(cat $COST/switch)"
+		settled named
 		spread 1
-		put "crowd.one.$key" "$(cat $COST/switch)"
+		settled one
 		[ $key = without ] || break
 		spread $nr
 		echo $nr >$COST/crowd
