@@ -39,11 +39,13 @@ static void count_table(const struct text_site_table *table, int sign)
 	ftrace_number_of_groups += sign;
 }
 
-/* A record from the build has no state. */
+/* A record from the build has no state: the script sees to that in the kernel's table. */
 static int tables_take(struct text_site_table *table)
 {
 	struct text_site *site;
 
+	if (!table->mod)
+		return 0;
 	for_each_text_site(site, table) {
 		if (likely(!site->state))
 			continue;
