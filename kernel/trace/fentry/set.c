@@ -34,8 +34,9 @@ static struct ops_set shared_off = { .id = 3, .shared = true, .off = true };
 
 #define FIRST_ID	4
 
-/* A site may have had it. Not taken back: who waits for its callback then does so always. */
+/* A site has it, or has had it, and its callback may still be running */
 static bool shared_used;
+static unsigned int shared_gets;	/* how often it was given to a site */
 
 static struct text_target first_targets[TEXT_TARGET_PAGE] = {
 	[0] = { .owner = &fentry_no_ops },
@@ -235,6 +236,7 @@ struct ops_set *fentry_set_shared(bool off)
 	int ret = shared_trampoline();
 
 	shared_used = true;
+	shared_gets++;
 	return ret ? ERR_PTR(ret) : off ? &shared_off : &shared;
 }
 
@@ -366,16 +368,35 @@ void fentry_sets_sync(void)
 	synchronize_rcu_tasks();
 }
 
-/* Takes no ftrace_lock: sets_full() waits for it. */
+/* The grace period has begun when no site was sharing: so nobody is in the callback. */
+static void shared_left(unsigned int gets)
+{
+	if (!mutex_trylock(&ftrace_lock))
+		return;
+	if (gets == shared_gets)
+		shared_used = false;
+	mutex_unlock(&ftrace_lock);
+}
+
+/* Does not wait for ftrace_lock: sets_full() waits for this while it is held. */
 static void retire_work_func(struct work_struct *work)
 {
 	struct llist_node *dying = llist_del_all(&retired);
+	bool sharing = READ_ONCE(shared_used);
 	struct ops_set *set, *next;
+	unsigned int gets = 0;
 
 	if (!dying)
 		return;
 
+	if (sharing && mutex_trylock(&ftrace_lock)) {
+		sharing = shared.nr_sites;
+		gets = shared_gets;
+		mutex_unlock(&ftrace_lock);
+	}
 	fentry_sets_sync();
+	if (!sharing)
+		shared_left(gets);
 
 	llist_for_each_entry_safe(set, next, dying, retired) {
 		if (set->tramp.nr) {
