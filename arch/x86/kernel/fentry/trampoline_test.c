@@ -131,7 +131,7 @@ asm(".pushsection .text\n"
 STACK_FRAME_NON_STANDARD_FP(trampoline_test_site);
 
 static struct {
-	unsigned long	site, parent, ip, go_on;
+	unsigned long	site, parent, at_sp, ip, go_on;
 	struct pt_regs	regs;
 } seen;
 
@@ -145,6 +145,7 @@ static void shared_callback(unsigned long site, unsigned long parent, void *arg,
 	if (!regs)
 		return;
 	seen.regs = *regs;
+	seen.at_sp = *(unsigned long *)regs->sp;
 	if (seen.go_on)
 		arch_ftrace_set_direct_caller(fregs, seen.go_on);
 	if (seen.ip)
@@ -172,7 +173,7 @@ static void test_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen.regs.ip, site + CALL_INSN_SIZE);
 	KUNIT_EXPECT_EQ(test, seen.regs.di, 1);
 	KUNIT_EXPECT_EQ(test, seen.regs.orig_ax, (unsigned long)ftrace_stub_direct_tramp);
-	KUNIT_EXPECT_EQ(test, *(unsigned long *)seen.regs.sp, seen.parent);
+	KUNIT_EXPECT_EQ(test, seen.at_sp, seen.parent);
 	seen.go_on = (unsigned long)trampoline_test_onward;
 	KUNIT_EXPECT_EQ(test, trampoline_test_site(1, 2, 3), 117);
 	seen.ip = (unsigned long)trampoline_test_instead;
