@@ -211,9 +211,15 @@ put("$top/kernel/compile.sh", "true\n");
 put("$build/text_sites/kernel/half.o", 'half');
 put("$build/text_sites/kernel/.half.o.cmd", 'cmd');
 make_old("$build/text_sites/kernel/.half.o.cmd");
+put("$build/text_sites/kernel/table.o", 'table');
+put("$build/text_sites/kernel/.table.o.cmd", 'cmd');
+make_old("$build/text_sites/kernel/.table.o.cmd");
+# The script that adds the table writes after kbuild has.
+utime 1e9 + 2, 1e9 + 2, "$build/text_sites/kernel/table.o";
 put("$build/stamps/compiling-text_sites", "1\n");
 works('an interrupted compilation', $kernel);
 ok(!-e "$build/text_sites/kernel/half.o", '  leaves no file that may be half of one');
+ok(-e "$build/text_sites/kernel/table.o", '  and those made long before');
 
 # Two makes at once
 my $pid = open my $lock, '-|', 'flock', "$build/lock", 'sh', '-c', 'echo; sleep 1' or die;

@@ -61,13 +61,14 @@ configure()
 	finish "config-$KERNEL" "$config"
 }
 
-# A compiler killed in the middle leaves a file that make takes for whole. kbuild
-# notes a command after it ran: a file newer than its note is not to be trusted.
+# A compiler, a linker or the script that adds the table, killed in the middle, leaves
+# a file that make takes for whole. It is among those that were written last.
 distrust()
 {
-	find "$OUT" -name '.*.cmd' -type f | while IFS= read -r note; do
-		made=${note%/*}/$(basename "${note##*/.}" .cmd)
-		[ ! "$made" -nt "$note" ] || rm -f "$made"
+	local last
+	last=$(find "$OUT" -name '*.o' -type f -printf '%Ts\n' | sort -n | tail -n1)
+	find "$OUT" -type f -newermt "@$((${last:-0} - 300))" | while IFS= read -r made; do
+		[ ! -e "${made%/*}/.${made##*/}.cmd" ] || rm -f "$made"
 	done
 	find "$OUT" -name '.*.cmd' -size 0 -delete
 }
