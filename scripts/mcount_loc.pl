@@ -44,115 +44,72 @@
 use strict;
 use warnings;
 
-# ELF constants. Perl inlines such subs; constant.pm would have to be loaded.
-
-sub ET_REL()		{ 1 }
-sub ET_EXEC()		{ 2 }
-sub ET_DYN()		{ 3 }
-
-sub SHN_LORESERVE()	{ 0xff00 }
-sub SHN_XINDEX()	{ 0xffff }
-
-sub SHT_NULL()		{ 0 }
-sub SHT_PROGBITS()	{ 1 }
-sub SHT_SYMTAB()	{ 2 }
-sub SHT_STRTAB()	{ 3 }
-sub SHT_RELA()		{ 4 }
-sub SHT_NOBITS()	{ 8 }
-sub SHT_REL()		{ 9 }
-sub SHT_GROUP()		{ 17 }
-sub SHT_SYMTAB_SHNDX()	{ 18 }
-sub SHT_LLVM_ADDRSIG()	{ 0x6fff4c03 }
-
-sub SHF_WRITE()		{ 0x1 }
-sub SHF_ALLOC()		{ 0x2 }
-sub SHF_INFO_LINK()	{ 0x40 }
-sub SHF_GROUP()		{ 0x200 }
-sub SHF_CODE()		{ 0x6 }		# SHF_ALLOC | SHF_EXECINSTR
-
-sub STT_NOTYPE()	{ 0 }
-sub STT_FUNC()		{ 2 }
-sub STT_SECTION()	{ 3 }
-
+# ELF constants: variables, as constant.pm would have to be loaded
+my ($ET_REL, $ET_EXEC, $ET_DYN) = (1, 2, 3);
+my ($SHN_LORESERVE, $SHN_XINDEX) = (0xff00, 0xffff);
+my ($SHT_NULL, $SHT_PROGBITS, $SHT_SYMTAB, $SHT_STRTAB, $SHT_RELA) = (0, 1, 2, 3, 4);
+my ($SHT_NOBITS, $SHT_REL, $SHT_GROUP, $SHT_SYMTAB_SHNDX) = (8, 9, 17, 18);
+my $SHT_LLVM_ADDRSIG = 0x6fff4c03;
+my ($SHF_WRITE, $SHF_ALLOC, $SHF_EXECINSTR) = (0x1, 0x2, 0x4);
+my ($SHF_INFO_LINK, $SHF_GROUP) = (0x40, 0x200);
+my ($STT_NOTYPE, $STT_FUNC, $STT_SECTION) = (0, 2, 3);
 # The same for R_386_* and R_X86_64_*
-sub R_PC32()		{ 2 }
-sub R_PLT32()		{ 4 }
+my ($R_PC32, $R_PLT32) = (2, 4);
 
-sub ENTRY_SIZE()	{ 8 }
+my $ENTRY_SIZE = 8;
 
 # The fields of the ELF header and of a section header
 my @EHDR = qw(ident type machine version entry phoff shoff flags
 	      ehsize phentsize phnum shentsize shnum shstrndx);
 my @SHDR = qw(name type flags addr offset size link info addralign entsize);
 
-# The ELF classes, by EI_CLASS. They differ in the size of a word, in the order
-# of the fields of a symbol, and in the bits of r_info that hold the symbol. A
-# field of a symbol is [ offset, template for unpack() ].
+# The ELF classes: what is different in 32-bit and in 64-bit files. Structures and
+# fields are templates for pack().
 my %class = (
-	1 => elf_class(bits => 32, machine => 3, word => 'V', symbol_shift => 8,
-		       rel_type => SHT_REL, rel_name => '.rel__mcount_loc',
-		       symbol => { name => [ 0, 'V' ], value => [ 4, 'V' ], size => [ 8, 'V' ],
-				   info => [ 12, 'C' ], shndx => [ 14, 'v' ] }),
-	2 => elf_class(bits => 64, machine => 62, word => 'Q<', symbol_shift => 32,
-		       rel_type => SHT_RELA, rel_name => '.rela__mcount_loc',
-		       symbol => { name => [ 0, 'V' ], info => [ 4, 'C' ], shndx => [ 6, 'v' ],
-				   value => [ 8, 'Q<' ], size => [ 16, 'Q<' ] }),
+	machine		=> [ 3, 62 ],
+	bits		=> [ 32, 64 ],
+	word		=> [ 'V', 'Q<' ],
+	ehdr_size	=> [ 52, 64 ],
+	ehdr		=> [ 'a16 v2 V5 v6', 'a16 v2 V Q<3 V v6' ],
+	shdr_size	=> [ 40, 64 ],
+	shdr		=> [ 'V10', 'V2 Q<4 V2 Q<2' ],
+	# Entry sizes of sections that are arrays, by section type
+	$SHT_SYMTAB	=> [ 16, 24 ],
+	$SHT_REL	=> [ 8, 16 ],
+	$SHT_RELA	=> [ 12, 24 ],
+	$SHT_GROUP	=> [ 4, 4 ],
+	$SHT_SYMTAB_SHNDX => [ 4, 4 ],
+	# Their fields
+	st_name		=> [ '@0 V', '@0 V' ],
+	st_value	=> [ '@4 V', '@8 Q<' ],
+	st_size		=> [ '@8 V', '@16 Q<' ],
+	st_info		=> [ '@12 C', '@4 C' ],
+	st_shndx	=> [ '@14 v', '@6 v' ],
+	r_offset	=> [ '@0 V', '@0 Q<' ],
+	r_info		=> [ '@4 V', '@8 Q<' ],
+	symbol_shift	=> [ 8, 32 ],		# r_info >> symbol_shift is the symbol
+	# The relocations of __mcount_loc. SHT_REL has no addends.
+	reloc		=> [ 'V2', 'Q<2 q<' ],
+	reloc_type	=> [ $SHT_REL, $SHT_RELA ],
+	reloc_name	=> [ '.rel__mcount_loc', '.rela__mcount_loc' ],
 );
 
-sub elf_class
-{
-	my %c = @_;
-	my ($word, $size) = ($c{word}, $c{bits} / 8);
+# By section type, the keys for sections of which there is one at most
+my %unique = ($SHT_SYMTAB => 'symtab', $SHT_SYMTAB_SHNDX => 'xindex');
 
-	return { %c,
-		word_size	=> $size,
-		ehdr		=> "a16 v2 V ${word}3 V v6",
-		ehdr_size	=> 40 + 3 * $size,
-		shdr		=> "V2 ${word}4 V2 ${word}2",
-		shdr_size	=> 16 + 6 * $size,
-		# By section type, for sections that are arrays
-		entry_size	=> {
-			SHT_SYMTAB,		8 + 2 * $size,
-			SHT_REL,		2 * $size,
-			SHT_RELA,		3 * $size,
-			SHT_GROUP,		4,
-			SHT_SYMTAB_SHNDX,	4,
-		},
-	};
-}
-
-# The script checks all input before it writes anything. Bad input therefore
-# leaves the file as it was.
-sub fail
-{
-	die join('', @_), "\n";
-}
+# The script fails by die(), with one line for the user. It checks all input
+# before it writes anything. Bad input therefore leaves the file as it was.
 
 sub check_range
 {
 	my ($what, $limit, $values) = @_;
 
-	fail("$what is out of range") if grep { $_ >= $limit } @$values;
+	grep { $_ >= $limit } @$values and die "$what is out of range\n";
 }
 
 # ------------------------------------------------------------------------
 # Reading ELF files
 # ------------------------------------------------------------------------
-
-# Root may access any file. A user who removes all read or write permissions
-# wants the file left alone, so the mode decides as well.
-sub open_file
-{
-	my ($path, $open_mode) = @_;
-	my ($mode, $size) = (stat($path))[2, 7] or fail($!);
-
-	fail('not a regular file') unless -f _;
-	fail('not readable') unless $mode & 0444;
-	my $f = { path => $path, mode => $mode, size => $size, writable => $mode & 0222 && -w _ };
-	fail('read-only') if $open_mode eq '+<' && !$f->{writable};
-	open($f->{fh}, "$open_mode:raw", $path) or fail("cannot open: $!");
-	return $f;
-}
 
 # Returns the bytes [$offset, $offset + $size) of a file. An object is in memory
 # as a whole. An image may have hundreds of megabytes of debug information, so
@@ -161,16 +118,13 @@ sub bytes
 {
 	my ($f, $offset, $size, $what) = @_;
 
-	fail("$what lies beyond the end of the file") if $offset + $size > $f->{size};
+	$offset + $size <= $f->{size} or die "$what lies beyond the end of the file\n";
 	return substr($f->{buf}, $offset, $size) if defined $f->{buf};
 
-	my $buf = '';
-	sysseek($f->{fh}, $offset, 0) or fail("cannot seek: $!");
-	while (length($buf) < $size) {
-		my $n = sysread($f->{fh}, $buf, $size - length($buf), length($buf));
-		fail('cannot read: ', defined $n ? 'unexpected end of file' : $!) unless $n;
-	}
-	return $buf;
+	seek($f->{fh}, $offset, 0) or die "cannot seek: $!\n";
+	my $n = read($f->{fh}, my $bytes, $size) // die "cannot read: $!\n";
+	$n == $size or die "cannot read: unexpected end of file\n";
+	return $bytes;
 }
 
 sub section_bytes
@@ -180,54 +134,64 @@ sub section_bytes
 	return bytes($f, $s->{offset}, $s->{size}, "section [$s->{index}]");
 }
 
+# Returns an array of one field of all symbols or relocations in a section.
+sub column
+{
+	my ($f, $s, $field) = @_;
+
+	return [ unpack("($f->{class}{$field} \@$s->{entsize})*", section_bytes($f, $s)) ];
+}
+
 sub string_table
 {
 	my ($f, $i) = @_;
 	my $s = $f->{sections}[$i];
 
-	fail("section [$i] is not a string table") unless $s && $s->{type} == SHT_STRTAB;
+	$s && $s->{type} == $SHT_STRTAB or die "section [$i] is not a string table\n";
 	my $strings = section_bytes($f, $s);
-	fail("string table [$i] does not end in a NUL")
-		unless $strings && substr($strings, -1) eq "\0";
+	$strings =~ /\0\z/ or die "string table [$i] does not end in a NUL\n";
 	return $strings;
 }
 
-# Returns a hash whose keys are all offsets of these names in a string table. A
-# name can have several: "mcount" is also the tail of "_mcount".
-sub name_offsets
+# Returns the indices of those offsets in a string table that refer to $name.
+sub find_name
 {
-	my ($strings, @names) = @_;
-	my %offset;
+	my ($strings, $name, $offsets) = @_;
+	my $size = length($name) + 1;
 
-	for my $name (@names) {
-		my $at = -1;
-
-		$offset{$at} = 1 while ($at = index($strings, "$name\0", $at + 1)) >= 0;
-	}
-	return \%offset;
+	return grep { substr($strings, $offsets->[$_], $size) eq "$name\0" } 0 .. $#$offsets;
 }
 
-sub read_header
+# Opens an ELF file, and checks its header. Root may access any file. A user who
+# removes all read or write permissions wants the file left alone, so the mode
+# decides as well.
+sub open_elf
 {
-	my ($f, @types) = @_;
+	my ($path, $open_mode, $what, @types) = @_;
+	my ($mode, $size) = (stat($path))[2, 7] or die "$!\n";
 
-	fail('not an ELF file') unless $f->{size} >= 16;
-	my ($magic, $class, $data) = unpack('a4 C2', bytes($f, 0, 16));
-	fail('not an ELF file') unless $magic eq "\x7fELF";
-	my $c = $class{$class} or fail("unknown ELF class $class");
-	fail('not little-endian') unless $data == 1;
+	-f _ or die "not a regular file\n";
+	$mode & 0444 or die "not readable\n";
+	my $f = { path => $path, mode => $mode, size => $size, writable => $mode & 0222 && -w _ };
+	die "read-only\n" if $open_mode eq '+<' && !$f->{writable};
+	open($f->{fh}, "$open_mode:raw", $path) or die "cannot open: $!\n";
+
+	my ($magic, $class, $data) = unpack('a4 C2', $size < 16 ? '' : bytes($f, 0, 16));
+	$magic eq "\x7fELF" or die "not an ELF file\n";
+	$class == 1 || $class == 2 or die "unknown ELF class $class\n";
+	$data == 1 or die "not little-endian\n";
+	my %c = map { $_ => $class{$_}[$class - 1] } keys %class;
 
 	my %ehdr;
-	@ehdr{@EHDR} = unpack($c->{ehdr}, bytes($f, 0, $c->{ehdr_size}, 'ELF header'));
-	fail("wrong machine $ehdr{machine} for a $c->{bits}-bit x86 file")
-		unless $ehdr{machine} == $c->{machine};
-	fail("wrong ELF type $ehdr{type}, not ",
-	     $types[0] == ET_REL ? 'an object file' : 'a linked file')
-		unless grep { $_ == $ehdr{type} } @types;
-	fail('no section header table') unless $ehdr{shoff};
-	fail("section headers have $ehdr{shentsize} bytes, not $c->{shdr_size}")
-		unless $ehdr{shentsize} == $c->{shdr_size};
-	@$f{qw(class ehdr)} = ($c, \%ehdr);
+	@ehdr{@EHDR} = unpack($c{ehdr}, bytes($f, 0, $c{ehdr_size}, 'ELF header'));
+	$ehdr{machine} == $c{machine}
+		or die "wrong machine $ehdr{machine} for a $c{bits}-bit x86 file\n";
+	grep { $_ == $ehdr{type} } @types or die "wrong ELF type $ehdr{type}, not $what\n";
+	$ehdr{shoff} or die "no section header table\n";
+	$ehdr{shentsize} == $c{shdr_size}
+		or die "section headers have $ehdr{shentsize} bytes, not $c{shdr_size}\n";
+	@$f{qw(class ehdr)} = (\%c, \%ehdr);
+	return $f;
 }
 
 # Returns the first $nr section headers. Each is a hash of its fields and its
@@ -255,77 +219,66 @@ sub section_headers
 #	{xindex}	the header of its extended section indices, if there are any
 sub read_sections
 {
-	my ($f, @types) = @_;
-
-	read_header($f, @types);
+	my ($f) = @_;
+	my ($nr, $shstrndx) = @{$f->{ehdr}}{qw(shnum shstrndx)};
 	# Section header 0 has the numbers that do not fit in the ELF header
 	my ($first) = section_headers($f, 1);
-	my ($nr, $shstrndx) = @{$f->{ehdr}}{qw(shnum shstrndx)};
-	$f->{sections} = [ section_headers($f, $nr || $first->{size}) ];
-	$f->{shstrndx} = $shstrndx == SHN_XINDEX ? $first->{link} : $shstrndx;
+	my @sections = section_headers($f, $nr || $first->{size});
+
+	$f->{sections} = \@sections;
+	$f->{shstrndx} = $shstrndx == $SHN_XINDEX ? $first->{link} : $shstrndx;
 	$f->{names} = string_table($f, $f->{shstrndx});
-	check_range('the name of a section', length($f->{names}),
-		    [ map { $_->{name} } @{$f->{sections}} ]);
-	check_section($f, $_) for @{$f->{sections}};
+	check_range('the name of a section', length($f->{names}), [ map { $_->{name} } @sections ]);
+
+	for my $s (@sections) {
+		my ($i, $type) = @$s{qw(index type)};
+
+		next if $type == $SHT_NULL || $type == $SHT_NOBITS;
+		$s->{offset} + $s->{size} <= $f->{size}
+			or die "section [$i] lies beyond the end of the file\n";
+		$s->{in_file} = 1;
+		$s->{is_code} = $s->{flags} & $SHF_ALLOC && $s->{flags} & $SHF_EXECINSTR;
+
+		my $size = $f->{class}{$type} or next;
+		$s->{entsize} == $size
+			or die "section [$i] has entries of $s->{entsize} bytes, not $size\n";
+		$s->{size} % $size == 0 or die "section [$i] ends inside an entry\n";
+
+		$s->{is_relocs} = $type == $SHT_RELA || $type == $SHT_REL;
+		check_range("the target of section [$i]", scalar @sections, [ $s->{info} ])
+			if $s->{is_relocs};
+		my $key = $unique{$type} or next;
+		$f->{$key} and die "sections [$f->{$key}{index}] and [$i] both have type $type\n";
+		$f->{$key} = $s;
+	}
 	$f->{strings} = string_table($f, $f->{symtab}{link}) if $f->{symtab};
 }
 
-sub check_section
-{
-	my ($f, $s) = @_;
-	my ($i, $type) = @$s{qw(index type)};
-
-	return if $type == SHT_NULL || $type == SHT_NOBITS;
-	fail("section [$i] lies beyond the end of the file")
-		if $s->{offset} + $s->{size} > $f->{size};
-	$s->{in_file} = 1;
-	$s->{is_code} = ($s->{flags} & SHF_CODE) == SHF_CODE;
-
-	my $size = $f->{class}{entry_size}{$type} or return;
-	fail("section [$i] has entries of $s->{entsize} bytes, not $size")
-		unless $s->{entsize} == $size;
-	fail("section [$i] ends inside an entry") if $s->{size} % $size;
-
-	if ($type == SHT_RELA || $type == SHT_REL) {
-		$s->{is_relocs} = 1;
-		check_range("the target of section [$i]", scalar @{$f->{sections}}, [ $s->{info} ]);
-	} elsif ($type != SHT_GROUP) {
-		my $table = $type == SHT_SYMTAB ? 'symtab' : 'xindex';
-
-		fail("sections [$f->{$table}{index}] and [$i] both have type $type")
-			if $f->{$table};
-		$f->{$table} = $s;
-	}
-}
-
-# Returns a hash: field of a symbol => array of its values in all symbols. The
-# section index of a symbol that is in no section (SHN_ABS, SHN_COMMON) is -1.
+# Sets {symbols}, a hash: field => array of its values in all symbols. The section
+# index of a symbol that is in no section (SHN_ABS, SHN_COMMON) is -1.
 sub read_symbols
 {
 	my ($f, @fields) = @_;
-	my ($s, $layout) = ($f->{symtab}, $f->{class}{symbol});
-	my $bytes = section_bytes($f, $s);
-	my %symbols = map {
-		$_ => [ unpack("(\@$layout->{$_}[0] $layout->{$_}[1] \@$s->{entsize})*", $bytes) ]
-	} @fields;
-	my $shndx = $symbols{shndx};
-	my $nr = $f->{nr_symbols} = @$shndx;
+	my $s = $f->{symtab};
+	my %symbols = map { $_ => column($f, $s, $_) } @fields;
+	my $shndx = $symbols{st_shndx};
+	my $nr = @$shndx;
 
-	fail("symbol table [$s->{index}] has sh_info $s->{info}, not between 1 and $nr")
-		if $s->{info} > $nr || !$s->{info};
+	$s->{info} && $s->{info} <= $nr
+		or die "symbol table [$s->{index}] has sh_info $s->{info}, not between 1 and $nr\n";
 	my @extended = $f->{xindex} ? unpack('V*', section_bytes($f, $f->{xindex})) : ();
-	fail("section [$f->{xindex}{index}] has ", scalar @extended, " indices for $nr symbols")
+	die "section [$f->{xindex}{index}] has ", scalar @extended, " indices for $nr symbols\n"
 		if $f->{xindex} && @extended != $nr;
 
-	for my $i (grep { $shndx->[$_] >= SHN_LORESERVE } 0 .. $#$shndx) {
-		my $extends = $shndx->[$i] == SHN_XINDEX;
+	for my $i (grep { $shndx->[$_] >= $SHN_LORESERVE } 0 .. $nr - 1) {
+		my $extends = $shndx->[$i] == $SHN_XINDEX;
 
-		fail('no table of extended section indices') if $extends && !@extended;
+		die "no table of extended section indices\n" if $extends && !@extended;
 		$shndx->[$i] = $extends ? $extended[$i] : -1;
 	}
-	check_range("the section of a symbol", scalar @{$f->{sections}}, $shndx);
-	check_range("the name of a symbol", length($f->{strings}), $symbols{name});
-	return \%symbols;
+	check_range('the section of a symbol', scalar @{$f->{sections}}, $shndx);
+	check_range('the name of a symbol', length($f->{strings}), $symbols{st_name});
+	@$f{qw(symbols nr_symbols)} = (\%symbols, $nr);
 }
 
 # ------------------------------------------------------------------------
@@ -335,85 +288,70 @@ sub read_symbols
 sub do_object
 {
 	my ($path) = @_;
-	my $f = open_file($path, '<');
+	my $f = open_elf($path, '<', 'an object file', $ET_REL);
 
 	$f->{buf} = bytes($f, 0, $f->{size}, 'file');
-	read_sections($f, ET_REL);
+	read_sections($f);
 	return unless $f->{symtab};
 
 	# Most objects without sites end here
-	my $names = name_offsets($f->{strings}, '__fentry__', 'mcount', '_mcount');
-	return unless %$names;
-	my $tables = name_offsets($f->{names}, '__mcount_loc');
-	return if %$tables && grep { exists $tables->{$_->{name}} } @{$f->{sections}};
+	my @names = grep { index($f->{strings}, "$_\0") >= 0 } '__fentry__', 'mcount', '_mcount';
+	return unless @names;
+	return if find_name($f->{names}, '__mcount_loc', [ map { $_->{name} } @{$f->{sections}} ]);
 
-	my $symbols = read_symbols($f, qw(name info shndx value));
-	my @traced = find_sites($f, $symbols, $names) or return;
-	fail('read-only') unless $f->{writable};
-	find_bases($f, $symbols, @traced);
+	read_symbols($f, qw(st_name st_info st_shndx st_value));
+	my @traced = find_sites($f, @names) or return;
+	$f->{writable} or die "read-only\n";
+	find_bases($f, @traced);
 	add_tables($f, @traced);
 	write_headers($f);
 	replace_file($f);
 }
 
-# Returns the r_info of all relocations in section $s.
+# Returns the info of all relocations in section $s.
 sub reloc_infos
 {
 	my ($f, $s) = @_;
-	my $c = $f->{class};
 
-	fail("section [$s->{index}] does not refer to the symbol table")
-		unless $s->{link} == $f->{symtab}{index};
-	my @info = unpack("(\@$c->{word_size} $c->{word} \@$s->{entsize})*", section_bytes($f, $s));
+	$s->{link} == $f->{symtab}{index}
+		or die "section [$s->{index}] does not refer to the symbol table\n";
+	my $info = column($f, $s, 'r_info');
 	check_range("the symbol of a relocation in section [$s->{index}]",
-		    $f->{nr_symbols} << $c->{symbol_shift}, \@info);
-	return \@info;
+		    $f->{nr_symbols} << $f->{class}{symbol_shift}, $info);
+	return $info;
 }
 
 # Returns the sections that have sites. {sites} of each is the sorted array of
 # their offsets in the section.
 sub find_sites
 {
-	my ($f, $symbols, $names) = @_;
-	my ($name, $shndx) = @$symbols{qw(name shndx)};
-	my $shift = $f->{class}{symbol_shift};
+	my ($f, @names) = @_;
+	my ($sections, $symbols) = @$f{qw(sections symbols)};
+	my %call;
 
-	# All values of r_info that a call can have
-	my @calls = map { $_ << $shift | R_PC32, $_ << $shift | R_PLT32 }
-		    grep { !$shndx->[$_] && exists $names->{$name->[$_]} }
-		    $f->{symtab}{info} .. $#$name;
-	return unless @calls;
-
-	for my $s (grep { $_->{is_relocs} && $_->{info} } @{$f->{sections}}) {
-		my $text = $f->{sections}[$s->{info}];
-
-		push @{$text->{sites}}, section_sites($f, $text, $s, @calls) if $text->{is_code};
+	# The r_info of all relocations that a call can have
+	for my $i (map { find_name($f->{strings}, $_, $symbols->{st_name}) } @names) {
+		next if $symbols->{st_shndx}[$i] || $i < $f->{symtab}{info};
+		$call{$i << $f->{class}{symbol_shift} | $_} = 1 for $R_PC32, $R_PLT32;
 	}
-	my @traced = grep { $_->{sites} && @{$_->{sites}} } @{$f->{sections}};
-	$_->{sites} = [ sort { $a <=> $b } @{$_->{sites}} ] for @traced;
-	return @traced;
-}
+	return unless %call;
 
-# Returns the sites in section $text that section $s has relocations for.
-sub section_sites
-{
-	my ($f, $text, $s, @calls) = @_;
-	my $info = reloc_infos($f, $s);
-	my @sites;
+	for my $s (grep { $_->{is_relocs} && $_->{info} } @$sections) {
+		my $text = $sections->[$s->{info}];
+		next unless $text->{is_code};
+		my ($info, $offset) = (reloc_infos($f, $s), column($f, $s, 'r_offset'));
 
-	for my $call (@calls) {
-		for my $n (grep { $info->[$_] == $call } 0 .. $#$info) {
-			my $at = $s->{offset} + $n * $s->{entsize};
-			my $offset = unpack("x$at $f->{class}{word}", $f->{buf}) or next;
-
-			fail("a call in section [$s->{info}] extends beyond the section")
-				if $offset + 4 > $text->{size};
+		for my $at (grep { $_ } @$offset[grep { $call{$info->[$_]} } 0 .. $#$info]) {
+			die "a call in section [$s->{info}] extends beyond the section\n"
+				if $at + 4 > $text->{size};
 			# Only call rel32 is a site: no jmp, no address taken
-			push @sites, $offset - 1
-				if substr($f->{buf}, $text->{offset} + $offset - 1, 1) eq "\xe8";
+			push @{$text->{sites}}, $at - 1
+				if substr($f->{buf}, $text->{offset} + $at - 1, 1) eq "\xe8";
 		}
 	}
-	return @sites;
+	my @traced = grep { $_->{sites} } @$sections;
+	@{$_->{sites}} = sort { $a <=> $b } @{$_->{sites}} for @traced;
+	return @traced;
 }
 
 # ------------------------------------------------------------------------
@@ -437,21 +375,21 @@ my %rank = (
 # need, so a section may have no suitable symbol.
 sub find_bases
 {
-	my ($f, $symbols, @traced) = @_;
-	my ($info, $shndx, $value) = @$symbols{qw(info shndx value)};
-	my %traced = map { $_->{index} => $_ } @traced;
+	my ($f, @traced) = @_;
+	my ($info, $shndx, $value) = @{$f->{symbols}}{qw(st_info st_shndx st_value)};
 
-	for my $i (grep { exists $traced{$shndx->[$_]} } 1 .. $#$shndx) {
-		my $s = $traced{$shndx->[$i]};
+	for my $i (grep { $shndx->[$_] > 0 } 1 .. $#$shndx) {
+		my $s = $f->{sections}[$shndx->[$i]];
 		my $rank = $rank{$info->[$i]} or next;
 
 		$s->{base} = [ $i, $value->[$i], $rank ]
 			if !$s->{base} || $rank < $s->{base}[2];
 	}
-	add_section_symbols($f, @traced) if grep { !$_->{base} } @traced;
+	my @missing = grep { !$_->{base} } @traced;
+	add_section_symbols($f, @missing) if @missing;
 }
 
-# Adds a section symbol for each section without a base. ELF requires local
+# Adds symbols for sections, and makes them their bases. ELF requires local
 # symbols to precede global ones. The new symbols take the place of the first
 # global symbols, and those move to the end; with two new symbols:
 #
@@ -461,39 +399,31 @@ sub find_bases
 # This renumbers as few symbols as possible.
 sub add_section_symbols
 {
-	my ($f, @traced) = @_;
-	my ($symbol, $symtab, $nr) = ($f->{class}{symbol}, @$f{qw(symtab nr_symbols)});
-	my @missing = grep { !$_->{base} } @traced;
-	my $first = $symtab->{info};
-	my $end = $first + @missing < $nr ? $first + @missing : $nr;
-	my ($new, $extended) = ('', '');
+	my ($f, @missing) = @_;
+	my ($c, $symtab, $nr) = @$f{qw(class symtab nr_symbols)};
+	my @index = map { $_->{index} } @missing;
+	my @symbols = map {
+		pack("$c->{st_info} $c->{st_shndx} \@$symtab->{entsize}",
+		     $STT_SECTION, $_ < $SHN_LORESERVE ? $_ : $SHN_XINDEX)
+	} @index;
+	my @extended = map { pack('V', $_ < $SHN_LORESERVE ? 0 : $_) } @index;
 
-	for my $i (map { $_->{index} } @missing) {
-		my $extends = $i >= SHN_LORESERVE;
-
-		$new .= pack("\@$symbol->{info}[0] C \@$symbol->{shndx}[0] v \@$symtab->{entsize}",
-			     STT_SECTION, $extends ? SHN_XINDEX : $i);
-		$extended .= pack('V', $extends ? $i : 0);
-	}
 	$f->{xindex} ||= add_section($f, '.symtab_shndx', "\0" x (4 * $nr),
-				     type => SHT_SYMTAB_SHNDX, link => $symtab->{index},
+				     type => $SHT_SYMTAB_SHNDX, link => $symtab->{index},
 				     addralign => 4, entsize => 4)
-		if $missing[-1]{index} >= SHN_LORESERVE;
+		if $index[-1] >= $SHN_LORESERVE;
 
-	for ([ $symtab, $new ], $f->{xindex} ? [ $f->{xindex}, $extended ] : ()) {
-		my ($s, $entries) = @$_;
-		my $bytes = section_bytes($f, $s);
-		my $moved = substr($bytes, $first * $s->{entsize}, length($entries), $entries);
+	my $first = $symtab->{info};
+	for ([ $symtab, @symbols ], $f->{xindex} ? [ $f->{xindex}, @extended ] : ()) {
+		my ($s, @new) = @$_;
+		my @entries = unpack("(a$s->{entsize})*", section_bytes($f, $s));
 
-		set_section($f, $s, $bytes . $moved);
+		push @entries, splice(@entries, $first, @new, @new);
+		set_section($f, $s, join('', @entries));
 	}
 	$symtab->{info} += @missing;
-
-	my $distance = $nr + @missing - $end;
-	renumber_symbols($f, $first, $end, $distance);
-	for my $base (map { $_->{base} || () } @traced) {
-		$base->[0] += $distance if $base->[0] >= $first && $base->[0] < $end;
-	}
+	renumber_symbols($f, $first, $symtab->{info},
+			 $nr > $symtab->{info} ? $nr - $first : scalar @missing);
 	$missing[$_]{base} = [ $first + $_, 0 ] for 0 .. $#missing;
 }
 
@@ -502,26 +432,28 @@ sub renumber_symbols
 {
 	my ($f, $first, $end, $distance) = @_;
 	my $c = $f->{class};
+	my $size = $c->{bits} / 8;
 	my ($min, $max, $add) = map { $_ << $c->{symbol_shift} } $first, $end, $distance;
 
+	$_->[0] += $distance for grep { $_->[0] >= $first && $_->[0] < $end }
+				 map { $_->{base} || () } @{$f->{sections}};
 	for my $s (grep { $_->{link} == $f->{symtab}{index} } @{$f->{sections}}) {
-		if ($s->{type} == SHT_GROUP) {
+		if ($s->{type} == $SHT_GROUP) {
 			check_range("the signature of group [$s->{index}]",
 				    $f->{nr_symbols}, [ $s->{info} ]);
 			$s->{info} += $distance if $s->{info} >= $first && $s->{info} < $end;
-		} elsif ($s->{type} == SHT_LLVM_ADDRSIG) {
+		} elsif ($s->{type} == $SHT_LLVM_ADDRSIG) {
 			# This list of symbols is only a hint, in an encoding of its
 			# own. Linkers ignore it without the link to the symbols.
 			$s->{link} = 0;
 		} elsif ($s->{is_relocs}) {
 			my $info = reloc_infos($f, $s);
-			my $at = $s->{offset} + $c->{word_size};
+			# r_info is the second word of an entry
+			my $at = $s->{offset} + $size;
 
-			for my $n (grep { $info->[$_] >= $min && $info->[$_] < $max }
-				   0 .. $#$info) {
-				substr($f->{buf}, $at + $n * $s->{entsize}, $c->{word_size},
-				       pack($c->{word}, $info->[$n] + $add));
-			}
+			substr($f->{buf}, $at + $_ * $s->{entsize}, $size,
+			       pack($c->{word}, $info->[$_] + $add))
+				for grep { $info->[$_] >= $min && $info->[$_] < $max } 0 .. $#$info;
 		}
 	}
 }
@@ -530,24 +462,15 @@ sub renumber_symbols
 # Objects: adding the table
 # ------------------------------------------------------------------------
 
-# Appends $bytes to the file, and returns their offset. Existing contents are
-# never moved.
-sub append
-{
-	my ($f, $bytes) = @_;
-
-	$f->{buf} .= "\0" x (-length($f->{buf}) & 7);
-	my $offset = length($f->{buf});
-	$f->{buf} .= $bytes;
-	$f->{size} = length($f->{buf});
-	return $offset;
-}
-
+# Appends new contents of a section to the file. Existing bytes are never moved.
 sub set_section
 {
 	my ($f, $s, $bytes) = @_;
 
-	@$s{qw(offset size)} = (append($f, $bytes), length($bytes));
+	$f->{buf} .= "\0" x (-length($f->{buf}) & 7);
+	@$s{qw(offset size)} = (length($f->{buf}), length($bytes));
+	$f->{buf} .= $bytes;
+	$f->{size} = length($f->{buf});
 }
 
 # Adds a section whose header has these fields, and returns it. Its name may
@@ -557,11 +480,8 @@ sub add_section
 	my ($f, $name, $bytes, %header) = @_;
 	my $s = { (map { $_ => 0 } @SHDR), index => scalar @{$f->{sections}}, %header };
 
+	$f->{names} .= "$name\0" if index($f->{names}, "$name\0") < 0;
 	$s->{name} = index($f->{names}, "$name\0");
-	if ($s->{name} < 0) {
-		$s->{name} = length($f->{names});
-		$f->{names} .= "$name\0";
-	}
 	set_section($f, $s, $bytes);
 	push @{$f->{sections}}, $s;
 	return $s;
@@ -577,7 +497,7 @@ sub add_tables
 	my $sections = $f->{sections};
 	my %members;
 
-	for my $group (grep { $_->{type} == SHT_GROUP } @$sections) {
+	for my $group (grep { $_->{type} == $SHT_GROUP } @$sections) {
 		my ($flags, @members) = unpack('V*', section_bytes($f, $group));
 
 		check_range("a member of group [$group->{index}]", scalar @$sections, \@members);
@@ -594,29 +514,27 @@ sub add_table
 {
 	my ($f, $group, @members) = @_;
 	my $c = $f->{class};
-	my $flags = $group ? SHF_GROUP : 0;
-	my $rela = $c->{rel_type} == SHT_RELA;
+	my ($name, $type, $template) = @$c{qw(reloc_name reloc_type reloc)};
+	my $flags = $group ? $SHF_GROUP : 0;
 	my ($table, $relocs) = ('', '');
 
 	for my $text (@members) {
 		my ($symbol, $value) = @{$text->{base}};
-		my $info = $symbol << $c->{symbol_shift} | R_PC32;
+		my $info = $symbol << $c->{symbol_shift} | $R_PC32;
 
-		for my $site (@{$text->{sites}}) {
-			# With REL, the relocated field holds the addend
-			$relocs .= pack("$c->{word}2", length($table), $info);
-			$relocs .= pack('q<', $site - $value) if $rela;
-			$table .= pack('l< V', $rela ? 0 : $site - $value, 0);
+		for my $addend (map { $_ - $value } @{$text->{sites}}) {
+			$relocs .= pack($template, length($table), $info, $addend);
+			$table .= pack('l< V', $type == $SHT_REL ? $addend : 0, 0);
 		}
 	}
 
 	# The longer name comes first; the other one is its tail
-	my $r = add_section($f, $c->{rel_name}, $relocs, type => $c->{rel_type},
-			    flags => SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
-			    info => @{$f->{sections}} + 1, addralign => $c->{word_size},
-			    entsize => $c->{entry_size}{$c->{rel_type}});
-	my $t = add_section($f, '__mcount_loc', $table, type => SHT_PROGBITS,
-			    flags => SHF_ALLOC | SHF_WRITE | $flags, addralign => ENTRY_SIZE);
+	my $r = add_section($f, $name, $relocs, type => $type,
+			    flags => $SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
+			    info => @{$f->{sections}} + 1, addralign => $c->{bits} / 8,
+			    entsize => $c->{$type});
+	my $t = add_section($f, '__mcount_loc', $table, type => $SHT_PROGBITS,
+			    flags => $SHF_ALLOC | $SHF_WRITE | $flags, addralign => $ENTRY_SIZE);
 	return unless $group;
 	set_section($f, $group, section_bytes($f, $group) . pack('V2', $r->{index}, $t->{index}));
 }
@@ -627,27 +545,11 @@ sub write_headers
 	my ($f) = @_;
 	my ($c, $ehdr, $sections) = @$f{qw(class ehdr sections)};
 
-	$ehdr->{shnum} = @$sections;
-	if (@$sections >= SHN_LORESERVE) {
-		$sections->[0]{size} = @$sections;
-		$ehdr->{shnum} = 0;
-	}
-	$ehdr->{shoff} = append($f, join('', map { pack($c->{shdr}, @$_{@SHDR}) } @$sections));
+	$ehdr->{shnum} = @$sections < $SHN_LORESERVE ? @$sections : 0;
+	$sections->[0]{size} = @$sections unless $ehdr->{shnum};
+	set_section($f, \my %table, join('', map { pack($c->{shdr}, @$_{@SHDR}) } @$sections));
+	$ehdr->{shoff} = $table{offset};
 	substr($f->{buf}, 0, $c->{ehdr_size}, pack($c->{ehdr}, @$ehdr{@EHDR}));
-}
-
-# Follows the symbolic links in $path. They form no loop: open_file() has called
-# stat(), which would have failed.
-sub resolve
-{
-	my ($path) = @_;
-
-	while (defined(my $target = readlink($path))) {
-		$path =~ s{[^/]*\z}{};
-		$path = '' if $target =~ m{^/};
-		$path .= $target;
-	}
-	return $path;
 }
 
 # Replaces the object by rename(). An interrupt or a full disk leaves the old
@@ -656,82 +558,65 @@ sub resolve
 sub replace_file
 {
 	my ($f) = @_;
-	my $path = resolve($f->{path});
+	my $path = $f->{path};
+	# A link is kept, and the file it leads to replaced. Objects are hardly ever
+	# links, so the module is loaded only here.
+	$path = Cwd::abs_path($path) if -l $path && require Cwd;
 	my $temporary = $path =~ s{([^/]+)\z}{.$1.$$.tmp}r;
 	my $stop = sub {
 		unlink $temporary;
 		$SIG{$_[0]} = 'DEFAULT';
 		kill $_[0], $$;
 	};
-	local @SIG{qw(HUP INT TERM)} = ($stop) x 3;
-	local $SIG{XFSZ} = 'IGNORE';
+	local @SIG{qw(HUP INT TERM XFSZ)} = (($stop) x 3, 'IGNORE');
 
 	unlink $temporary;
-	open(my $fh, '>:raw', $temporary) or fail("cannot write $temporary: $!");
-	return if write_bytes($fh, $f->{buf}) && close($fh) &&
-		  chmod($f->{mode} & 07777, $temporary) && rename($temporary, $path);
+	open(my $fh, '>:raw', $temporary) or die "cannot write $temporary: $!\n";
+	# close() also fails if print() has failed
+	print {$fh} $f->{buf};
+	return if close($fh) && chmod($f->{mode} & 07777, $temporary) && rename($temporary, $path);
 	my $why = $!;
 	unlink $temporary;
-	fail("cannot write $temporary: $why");
-}
-
-sub write_bytes
-{
-	my ($fh, $bytes) = @_;
-	my $done = 0;
-
-	while ($done < length($bytes)) {
-		$done += syswrite($fh, $bytes, length($bytes) - $done, $done) || return 0;
-	}
-	return 1;
+	die "cannot write $temporary: $why\n";
 }
 
 # ------------------------------------------------------------------------
 # Linked files
 # ------------------------------------------------------------------------
 
+# Returns a linked file. Its {table} has the address of the table, its offset in
+# the file and its bytes.
 sub open_linked
 {
 	my ($path, $open_mode) = @_;
-	my $f = open_file($path, $open_mode);
+	my $f = open_elf($path, $open_mode, 'a linked file', $ET_EXEC, $ET_DYN);
 
-	read_sections($f, ET_EXEC, ET_DYN);
-	fail('no symbol table') unless $f->{symtab};
-	$f->{symbols} = read_symbols($f, qw(name info shndx value size));
-	find_table($f);
+	read_sections($f);
+	$f->{symtab} or die "no symbol table\n";
+	read_symbols($f, qw(st_name st_info st_shndx st_value st_size));
+	my ($start, $stop) = map { symbol_value($f, "__${_}_mcount_loc") } 'start', 'stop';
+	my $size = $stop - $start;
+
+	$stop >= $start or die "__stop_mcount_loc is below __start_mcount_loc\n";
+	$size % $ENTRY_SIZE and die "the table has $size bytes, not a multiple of $ENTRY_SIZE\n";
+	my ($s) = grep { $_->{flags} & $SHF_ALLOC && $_->{in_file} && $start >= $_->{addr} &&
+			 $stop - $_->{addr} <= $_->{size} } @{$f->{sections}};
+	$s || !$size or die "no section contains the table\n";
+	my $offset = $s ? $s->{offset} + ($start - $s->{addr}) : 0;
+	$f->{table} = { address => $start, offset => $offset,
+			bytes => bytes($f, $offset, $size, 'table') };
 	return $f;
 }
 
 sub symbol_value
 {
 	my ($f, $name) = @_;
-	my $names = name_offsets($f->{strings}, $name);
-	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(name shndx value)};
-	my @found = grep { $shndx->[$_] && exists $names->{$st_name->[$_]} } 1 .. $#$st_name;
+	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(st_name st_shndx st_value)};
+	my @found = grep { $_ && $shndx->[$_] } find_name($f->{strings}, $name, $st_name);
 
-	fail("no symbol $name") unless @found;
-	fail("symbol $name is defined more than once") if @found > 1;
+	@found or die "no symbol $name\n";
+	@found == 1 or die "symbol $name is defined more than once\n";
 	return $value->[$found[0]];
-}
-
-# Sets {table}: the address of the table, its offset in the file and its bytes.
-sub find_table
-{
-	my ($f) = @_;
-	my $start = symbol_value($f, '__start_mcount_loc');
-	my $stop = symbol_value($f, '__stop_mcount_loc');
-
-	fail('__stop_mcount_loc is below __start_mcount_loc') if $stop < $start;
-	my $size = $stop - $start;
-	fail("the table has $size bytes, not a multiple of ", ENTRY_SIZE) if $size % ENTRY_SIZE;
-
-	$f->{table} = { address => $start, bytes => '' };
-	return unless $size;
-	my ($s) = grep { $_->{flags} & SHF_ALLOC && $_->{in_file} && $start >= $_->{addr} &&
-			 $stop - $_->{addr} <= $_->{size} } @{$f->{sections}}
-		or fail('no section contains the table');
-	$f->{table}{offset} = $s->{offset} + ($start - $s->{addr});
-	$f->{table}{bytes} = bytes($f, $f->{table}{offset}, $size, 'table');
 }
 
 # Returns the addresses of all sites, in the order of the table. All-zero entries
@@ -739,38 +624,18 @@ sub find_table
 sub table_sites
 {
 	my ($f) = @_;
-	my @word = unpack('(l< V)*', $f->{table}{bytes});
-	my $entry = $f->{table}{address};
-	my @site;
+	# 32-bit addresses wrap around
+	my $mask = $f->{class}{bits} == 32 ? 0xffffffff : ~0;
+	my $next = $f->{table}{address};
 
-	while (my ($distance, $state) = splice(@word, 0, 2)) {
-		fail(sprintf('entry at 0x%x has state 0x%x, not 0', $entry, $state)) if $state;
-		my $site = $entry + $distance;
-		# 32-bit addresses wrap around
-		$site &= 0xffffffff if $f->{class}{bits} == 32;
-		push @site, $site if $distance;
-		$entry += ENTRY_SIZE;
-	}
-	return @site;
-}
+	return map {
+		my ($distance, $state) = unpack('l< V', $_);
+		my $entry = $next;
 
-# Returns all functions in the file as [ start, end ], sorted by start.
-sub functions
-{
-	my ($f) = @_;
-	my ($info, $shndx, $value, $size) = @{$f->{symbols}}{qw(info shndx value size)};
-	my @code_end = map { $_->{is_code} ? $_->{addr} + $_->{size} : 0 } @{$f->{sections}};
-	my @functions;
-
-	for my $i (grep { $size->[$_] && $shndx->[$_] > 0 } 1 .. $#$size) {
-		my $type = $info->[$i] & 15;
-		next unless $type == STT_FUNC || $type == STT_NOTYPE;
-		my $limit = $code_end[$shndx->[$i]] or next;
-
-		my $end = $value->[$i] + $size->[$i];
-		push @functions, [ $value->[$i], $end < $limit ? $end : $limit ];
-	}
-	return sort { $a->[0] <=> $b->[0] } @functions;
+		$next += $ENTRY_SIZE;
+		die sprintf("entry at 0x%x has state 0x%x, not 0\n", $entry, $state) if $state;
+		$distance ? $entry + $distance & $mask : ();
+	} unpack("(a$ENTRY_SIZE)*", $f->{table}{bytes});
 }
 
 # Returns the sites that are inside of functions, sorted and without duplicates.
@@ -779,13 +644,26 @@ sub functions
 # would attribute its site to the symbol before it.
 sub live_sites
 {
-	my ($sites, @functions) = @_;
-	my ($next, $end, $last) = (0, 0, 0);
+	my ($f, @sites) = @_;
+	my ($info, $shndx, $start, $size) = @{$f->{symbols}}{qw(st_info st_shndx st_value st_size)};
+	my @code_end = map { $_->{is_code} ? $_->{addr} + $_->{size} : 0 } @{$f->{sections}};
+	my ($end, $last) = (0, 0);
 	my @live;
 
-	for my $site (sort { $a <=> $b } @$sites) {
-		for (; $next < @functions && $functions[$next][0] <= $site; $next++) {
-			$end = $functions[$next][1] if $functions[$next][1] > $end;
+	my @functions = sort { $start->[$a] <=> $start->[$b] } grep {
+		my $type = $info->[$_] & 15;
+
+		$shndx->[$_] > 0 && $code_end[$shndx->[$_]] &&
+			($type == $STT_FUNC || $type == $STT_NOTYPE)
+	} 1 .. $#$info;
+	for my $site (sort { $a <=> $b } @sites) {
+		while (@functions && $start->[$functions[0]] <= $site) {
+			my $i = shift(@functions);
+			my $limit = $code_end[$shndx->[$i]];
+			my $stop = $start->[$i] + $size->[$i];
+
+			$stop = $limit if $stop > $limit;
+			$end = $stop if $stop > $end;
 		}
 		push @live, $last = $site if $site > $last && $site < $end;
 	}
@@ -799,27 +677,25 @@ sub do_sort
 {
 	my ($path, $verbose) = @_;
 	my $f = open_linked($path, '+<');
-	my $table = $f->{table};
+	my ($fh, $table) = @$f{qw(fh table)};
 	my @sites = table_sites($f);
-	my @live = live_sites(\@sites, functions($f));
-	my $entry = $table->{address};
+	my @live = live_sites($f, @sites);
 	my $new = '';
 
 	for my $site (@live) {
-		my $distance = $site - $entry;
+		my $distance = $site - ($table->{address} + length($new));
 
-		fail(sprintf('site 0x%x is 2 GiB or more away from its entry', $site))
+		die sprintf("site 0x%x is 2 GiB or more away from its entry\n", $site)
 			if abs($distance) >= 2 ** 31 && $f->{class}{bits} == 64;
 		$new .= pack('l< V', $distance, 0);
-		$entry += ENTRY_SIZE;
 	}
 	$new .= "\0" x (length($table->{bytes}) - length($new));
 
 	if ($new ne $table->{bytes}) {
-		sysseek($f->{fh}, $table->{offset}, 0) && write_bytes($f->{fh}, $new)
-			or fail("cannot write: $!");
+		seek($fh, $table->{offset}, 0) or die "cannot write: $!\n";
+		print {$fh} $new;
 	}
-	close($f->{fh}) or fail("cannot write: $!");
+	close($fh) or die "cannot write: $!\n";
 
 	printf("mcount_loc: %s: %d sites kept, %d dropped\n", $path, scalar @live, @sites - @live)
 		if $verbose;
@@ -832,23 +708,21 @@ sub do_dump
 	my $digits = $f->{class}{bits} / 4;
 
 	printf("%0${digits}x\n", $_) for table_sites($f);
-	close(STDOUT) or fail("cannot write: $!");
+	close(STDOUT) or die "cannot write: $!\n";
 }
 
 # ------------------------------------------------------------------------
 
-sub usage
-{
+my $option = @ARGV && $ARGV[0] =~ /^-/ ? shift(@ARGV) : '';
+my $work = { '' => \&do_object, '--sort' => \&do_sort, '--dump' => \&do_dump }->{$option};
+my $verbose = $option eq '--sort' && @ARGV && $ARGV[0] eq '--verbose' && shift(@ARGV);
+
+if (!$work || !@ARGV || $ARGV[0] =~ /^-/ || ($option && @ARGV > 1)) {
 	print STDERR "usage: mcount_loc.pl OBJECT...\n",
 		     "       mcount_loc.pl --sort [--verbose] VMLINUX\n",
 		     "       mcount_loc.pl --dump FILE\n";
 	exit 2;
 }
-
-my $option = @ARGV && $ARGV[0] =~ /^-/ ? shift(@ARGV) : '';
-my $work = { '' => \&do_object, '--sort' => \&do_sort, '--dump' => \&do_dump }->{$option};
-my $verbose = $option eq '--sort' && @ARGV && $ARGV[0] eq '--verbose' && shift(@ARGV);
-usage() if !$work || !@ARGV || $ARGV[0] =~ /^-/ || ($option && @ARGV > 1);
 
 my $status = 0;
 for my $path (@ARGV) {
