@@ -90,6 +90,15 @@ sub mcount_loc
 	return ($status, $out, $err);
 }
 
+# The script succeeds, and says nothing
+sub quiet
+{
+	my ($name, $arguments) = @_;
+	my ($status, $out, $err) = mcount_loc($arguments);
+
+	is($status . $out . $err, 0, $name);
+}
+
 sub compile
 {
 	my ($object, $flags, $source) = @_;
@@ -277,8 +286,7 @@ sub good
 
 		my $bytes = slurp($object);
 		utime(1e9, 1e9, $object);
-		($status, $out, $err) = mcount_loc($object);
-		is($status . $out . $err, 0, 'second run');
+		quiet('second run', $object);
 		ok(slurp($object) eq $bytes, 'second run: same bytes');
 		is((stat($object))[9], 1e9, 'second run: same time');
 		is_deeply([ left_over($object) ], [], 'no temporary file');
@@ -291,8 +299,7 @@ sub untouched
 	my $bytes = slurp($object);
 
 	utime(1e9, 1e9, $object);
-	my ($status, $out, $err) = mcount_loc($object);
-	is($status . $out . $err, 0, "$name: nothing to do");
+	quiet("$name: nothing to do", $object);
 	ok(slurp($object) eq $bytes && (stat($object))[9] == 1e9,
 	   "$name: same bytes, same time");
 }
@@ -479,8 +486,7 @@ sub test_groups
 	is($groups->('a.o'), 'one two', "$m: groups");
 	my @rest = rest('a.o');
 	my @calls = sort(calls('a.o'));
-	my ($status, $out, $err) = mcount_loc('a.o b.o');
-	is($status . $out . $err, 0, "$m: groups: two objects at a time");
+	quiet("$m: groups: two objects at a time", 'a.o b.o');
 	is_deeply([ sort(table('a.o')) ], \@calls, "$m: groups: sites");
 	is_deeply([ rest('a.o') ], \@rest,
 		  "$m: groups: other symbols and relocations");
@@ -584,8 +590,7 @@ END
 		hide_extended_indices('s.o') unless $labels;
 		my $expect = '.text+0 .text.local+0 .text.weak+1 .text.none+2';
 		my @rest = rest('s.o');
-		my ($status, $out, $err) = mcount_loc('s.o');
-		is($status . $out . $err, 0, "$what: exit status");
+		quiet("$what: exit status", 's.o');
 		is(join(' ', table('s.o')), $expect, "$what: sites");
 		is_deeply([ rest('s.o') ], \@rest,
 			  "$what: other symbols and relocations");
@@ -655,7 +660,6 @@ sub test_bad_input
 {
 	my $object = slurp(compile('good.o', '-m64', $functions));
 	my $weak = slurp(compile('weak.o', '-m64', $weak_only));
-	my @sections = sections('good.o');
 	my ($shoff) = unpack('x40 Q<', $object);
 	my $patch = sub {
 		my ($bytes, $at, $template, @values) = @_;
@@ -667,12 +671,12 @@ sub test_bad_input
 	# Offset of a field in the header of the section of a given name
 	my $field = sub {
 		my ($name, $at) = @_;
-		my ($section) = grep { $_ && $_->{name} eq $name } @sections;
+		my ($section) = sections_named('good.o', $name);
 
 		return $shoff + 64 * $section->{index} + $at;
 	};
-	my ($rela) = grep { $_ && $_->{name} eq '.rela.text' } @sections;
-	my ($symtab) = grep { $_ && $_->{name} eq '.symtab' } @sections;
+	my ($text, $rela, $symtab) =
+		map { sections_named('good.o', $_) } '.text', '.rela.text', '.symtab';
 	my ($fentry) = grep { (symbols('good.o'))[$_]{name} eq '__fentry__' }
 			    0 .. scalar(symbols('good.o')) - 1;
 
@@ -685,66 +689,58 @@ sub test_bad_input
 	bad('empty', 'bad.o', 'not an ELF file');
 	spew('bad.o', "int main;\n" x 10);
 	bad('text', 'bad.o', 'not an ELF file');
-	$patch->($object, 4, 'C', 3);
-	bad('class', 'bad.o', 'unknown ELF class 3');
-	$patch->($object, 4, 'C', 1);
-	bad('other class', 'bad.o', 'wrong machine');
-	$patch->($object, 5, 'C', 2);
-	bad('endianness', 'bad.o', 'not little-endian');
-	$patch->($object, 16, 'v', 2);
-	bad('type', 'bad.o', 'wrong ELF type 2');
-	$patch->($object, 18, 'v', 183);
-	bad('machine', 'bad.o', 'wrong machine 183');
-	$patch->($object, 40, 'Q<', 0);
-	bad('no sections', 'bad.o', 'no section header table');
-	$patch->($object, 40, 'Q<', ~0);
-	bad('headers beyond the end', 'bad.o', 'section header table');
-	$patch->($object, 58, 'v', 0);
-	bad('e_shentsize', 'bad.o', 'section headers have 0 bytes, not 64');
-	$patch->($object, 60, 'v', 60000);
-	bad('e_shnum', 'bad.o', 'section header table');
-	$patch->($object, 60, 'v', 0);
-	bad('no sections at all', 'bad.o', 'section \[\d+\] is not a string table');
-	$patch->($object, 62, 'v', 60000);
-	bad('e_shstrndx', 'bad.o', 'section \[\d+\] is not a string table');
-	$patch->($object, 62, 'v', 0xffff);
-	bad('extended e_shstrndx', 'bad.o', 'section \[\d+\] is not a string table');
-	$patch->($object, $field->('.text', 0), 'V', 1 << 30);
-	bad('sh_name', 'bad.o', 'the name of a section is out of range');
-	$patch->($object, $field->('.text', 24), 'Q<', 1 << 40);
-	bad('sh_offset', 'bad.o', 'section \[\d+\] lies beyond');
-	$patch->($object, $field->('.text', 32), 'Q<', ~0);
-	bad('sh_size', 'bad.o', 'section \[\d+\] lies beyond');
-	$patch->($object, $field->('.rela.text', 56), 'Q<', 0);
-	bad('sh_entsize', 'bad.o', 'section \[\d+\] has entries of 0 bytes');
-	$patch->($object, $field->('.rela.text', 32), 'Q<', 25);
-	bad('half an entry', 'bad.o', 'section \[\d+\] ends inside an entry');
-	$patch->($object, $field->('.rela.text', 44), 'V', 1 << 20);
-	bad('relocated section', 'bad.o', 'the target of section \[\d+\] is out of range');
-	$patch->($object, $field->('.rela.text', 40), 'V', 1);
-	bad('relocations without symbols', 'bad.o', 'section .* symbol table');
-	$patch->($object, $field->('.symtab', 40), 'V', 1);
-	bad('strings', 'bad.o', 'section \[1\] is not a string table');
-	$patch->($object, $field->('.symtab', 40), 'V', 1 << 20);
-	bad('strings out of range', 'bad.o', 'section .* string table');
-	$patch->($object, $field->('.symtab', 44), 'V', 1 << 20);
-	bad('local symbols', 'bad.o', 'symbol table \[\d+\] has sh_info \d+, not between');
-	$patch->($object, $field->('.strtab', 32), 'Q<', 0);
-	bad('no strings', 'bad.o', 'string table \[\d+\]');
-	$patch->($object, $symtab->{offset} + 24, 'V', 1 << 30);
-	bad('st_name', 'bad.o', 'the name of a symbol is out of range');
-	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xff);
-	bad('st_shndx', 'bad.o', 'the section of a symbol is out of range');
-	$patch->($object, $symtab->{offset} + 24 + 6, 'v', 0xffff);
-	bad('no extended indices', 'bad.o', 'no table of extended section');
-	$patch->($object, $rela->{offset} + 12, 'V', 1 << 20);
-	bad('symbol of a relocation', 'bad.o',
-	    'the symbol of a relocation in section \[\d+\] is out of range');
-	$patch->($object, $rela->{offset}, 'Q<', 1 << 40);
-	bad('r_offset', 'bad.o', 'a call in section \[\d+\] extends beyond the section');
-	my ($text) = grep { $_ && $_->{name} eq '.text' } @sections;
-	$patch->($object, $rela->{offset}, 'Q< V V', $text->{size} - 2, 4, $fentry);
-	bad('call at the end', 'bad.o', 'a call in section \[\d+\]');
+	for (
+		[ 'class', 'unknown ELF class 3', 4, 'C', 3 ],
+		[ 'other class', 'wrong machine', 4, 'C', 1 ],
+		[ 'endianness', 'not little-endian', 5, 'C', 2 ],
+		[ 'type', 'wrong ELF type 2', 16, 'v', 2 ],
+		[ 'machine', 'wrong machine 183', 18, 'v', 183 ],
+		[ 'no sections', 'no section header table', 40, 'Q<', 0 ],
+		[ 'headers beyond the end', 'section header table', 40, 'Q<', ~0 ],
+		[ 'e_shentsize', 'section headers have 0 bytes, not 64', 58, 'v', 0 ],
+		[ 'e_shnum', 'section header table', 60, 'v', 60000 ],
+		[ 'no sections at all', 'section \[\d+\] is not a string table', 60, 'v', 0 ],
+		[ 'e_shstrndx', 'section \[\d+\] is not a string table', 62, 'v', 60000 ],
+		[ 'extended e_shstrndx', 'section \[\d+\] is not a string table', 62, 'v', 0xffff ],
+		[ 'sh_name', 'the name of a section is out of range',
+		  $field->('.text', 0), 'V', 1 << 30 ],
+		[ 'sh_offset', 'section \[\d+\] lies beyond',
+		  $field->('.text', 24), 'Q<', 1 << 40 ],
+		[ 'sh_size', 'section \[\d+\] lies beyond', $field->('.text', 32), 'Q<', ~0 ],
+		[ 'sh_entsize', 'section \[\d+\] has entries of 0 bytes',
+		  $field->('.rela.text', 56), 'Q<', 0 ],
+		[ 'half an entry', 'section \[\d+\] ends inside an entry',
+		  $field->('.rela.text', 32), 'Q<', 25 ],
+		[ 'relocated section', 'the target of section \[\d+\] is out of range',
+		  $field->('.rela.text', 44), 'V', 1 << 20 ],
+		[ 'relocations without symbols', 'section .* symbol table',
+		  $field->('.rela.text', 40), 'V', 1 ],
+		[ 'strings', 'section \[1\] is not a string table',
+		  $field->('.symtab', 40), 'V', 1 ],
+		[ 'strings out of range', 'section .* string table',
+		  $field->('.symtab', 40), 'V', 1 << 20 ],
+		[ 'local symbols', 'symbol table \[\d+\] has sh_info \d+, not between',
+		  $field->('.symtab', 44), 'V', 1 << 20 ],
+		[ 'no strings', 'string table \[\d+\]', $field->('.strtab', 32), 'Q<', 0 ],
+		[ 'st_name', 'the name of a symbol is out of range',
+		  $symtab->{offset} + 24, 'V', 1 << 30 ],
+		[ 'st_shndx', 'the section of a symbol is out of range',
+		  $symtab->{offset} + 24 + 6, 'v', 0xff ],
+		[ 'no extended indices', 'no table of extended section',
+		  $symtab->{offset} + 24 + 6, 'v', 0xffff ],
+		[ 'symbol of a relocation',
+		  'the symbol of a relocation in section \[\d+\] is out of range',
+		  $rela->{offset} + 12, 'V', 1 << 20 ],
+		[ 'r_offset', 'a call in section \[\d+\] extends beyond the section',
+		  $rela->{offset}, 'Q<', 1 << 40 ],
+		[ 'call at the end', 'a call in section \[\d+\]',
+		  $rela->{offset}, 'Q< V V', $text->{size} - 2, 4, $fentry ],
+	) {
+		my ($name, $message, @damage) = @$_;
+
+		$patch->($object, @damage);
+		bad($name, 'bad.o', $message);
+	}
 
 	# Sections without contents have no calls: section 0, and unused sections
 	# (SHT_NULL)
@@ -756,8 +752,7 @@ sub test_bad_input
 
 		substr($bytes, $at, length($new), $new);
 		$patch->($bytes, $header + 8, 'Q<4', 6, 0, 1 << 40, 1 << 20);
-		my ($status, $out, $err) = mcount_loc('bad.o');
-		is($status . $out . $err, 0, "bad: calls in $what");
+		quiet("bad: calls in $what", 'bad.o');
 	}
 	$patch->($object, $shoff + 4, 'V Q<4', 1, 6, 0, 1 << 40, 1 << 20);
 	bad('section 0', 'bad.o', 'section \[0\] lies beyond');
@@ -768,9 +763,7 @@ sub test_bad_input
 	bad('member of a group', 'bad.o', 'a member of group \[\d+\] is out of range');
 
 	# Half way through, another relocation turns out to be wrong
-	@sections = sections('weak.o');
-	($rela) = grep { $_ && $_->{name} eq '.rela.data' ||
-			 $_ && $_->{name} eq '.rela.data.rel' } @sections;
+	($rela) = map { sections_named('weak.o', $_) } '.rela.data', '.rela.data.rel';
 	$patch->($weak, $rela->{offset} + 12, 'V', 1 << 20);
 	bad('relocation of data', 'bad.o',
 	    'the symbol of a relocation in section \[\d+\] is out of range');
@@ -835,8 +828,7 @@ sub test_replace
 	symlink("$dir/other/relative.o", 'symlink.o') or die;
 	for my $path ('other/relative.o', 'symlink.o') {
 		spew('sub/r.o', $object);
-		my ($status, $out, $err) = mcount_loc($path);
-		is($status . $out . $err, 0, "replace: $path: exit status");
+		quiet("replace: $path: exit status", $path);
 		ok(-l 'symlink.o' && -l 'other/relative.o', "replace: $path: links are kept");
 		ok(slurp('sub/r.o') eq slurp('r.o'), "replace: $path: object is done");
 	}
@@ -1131,8 +1123,7 @@ sub test_program
 
 	$old = slurp('program');
 	utime(1e9, 1e9, 'program');
-	($status, $out, $err) = mcount_loc('--sort program');
-	is($status . $out . $err, 0, "$what: sort again, quietly");
+	quiet("$what: sort again, quietly", '--sort program');
 	ok(slurp('program') eq $old && (stat('program'))[9] == 1e9,
 	   "$what: sort again: untouched");
 
