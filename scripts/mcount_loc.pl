@@ -100,8 +100,7 @@ my %unique = ($SHT_SYMTAB => 'symtab', $SHT_SYMTAB_SHNDX => 'xindex');
 # The script fails by die(), with one line for the user. It checks all input
 # before it writes anything. Bad input therefore leaves the file as it was.
 
-sub check_range
-{
+sub check_range {
 	my ($what, $limit, $values) = @_;
 
 	grep { $_ >= $limit } @$values and die "$what is out of range\n";
@@ -114,8 +113,7 @@ sub check_range
 # Returns the bytes [$offset, $offset + $size) of a file. An object is in memory
 # as a whole. An image may have hundreds of megabytes of debug information, so
 # it stays on disk.
-sub bytes
-{
+sub bytes {
 	my ($f, $offset, $size, $what) = @_;
 
 	$offset + $size <= $f->{size} or die "$what lies beyond the end of the file\n";
@@ -127,23 +125,20 @@ sub bytes
 	return $bytes;
 }
 
-sub section_bytes
-{
+sub section_bytes {
 	my ($f, $s) = @_;
 
 	return bytes($f, $s->{offset}, $s->{size}, "section [$s->{index}]");
 }
 
 # Returns an array of one field of all symbols or relocations in a section.
-sub column
-{
+sub column {
 	my ($f, $s, $field) = @_;
 
 	return [ unpack("($f->{class}{$field} \@$s->{entsize})*", section_bytes($f, $s)) ];
 }
 
-sub string_table
-{
+sub string_table {
 	my ($f, $i) = @_;
 	my $s = $f->{sections}[$i];
 
@@ -154,8 +149,7 @@ sub string_table
 }
 
 # Returns the indices of those offsets in a string table that refer to $name.
-sub find_name
-{
+sub find_name {
 	my ($strings, $name, $offsets) = @_;
 	my $size = length($name) + 1;
 
@@ -165,8 +159,7 @@ sub find_name
 # Opens an ELF file, and checks its header. Root may access any file. A user who
 # removes all read or write permissions wants the file left alone, so the mode
 # decides as well.
-sub open_elf
-{
+sub open_elf {
 	my ($path, $open_mode, $what, @types) = @_;
 	my ($mode, $size) = (stat($path))[2, 7] or die "$!\n";
 
@@ -196,8 +189,7 @@ sub open_elf
 
 # Returns the first $nr section headers. Each is a hash of its fields and its
 # index.
-sub section_headers
-{
+sub section_headers {
 	my ($f, $nr) = @_;
 	my ($template, $size) = @{$f->{class}}{qw(shdr shdr_size)};
 	my $bytes = bytes($f, $f->{ehdr}{shoff}, $nr * $size, 'section header table');
@@ -217,8 +209,7 @@ sub section_headers
 #	{symtab}	the header of the symbol table, if there is one
 #	{strings}	the string table of its names
 #	{xindex}	the header of its extended section indices, if there are any
-sub read_sections
-{
+sub read_sections {
 	my ($f) = @_;
 	my ($nr, $shstrndx) = @{$f->{ehdr}}{qw(shnum shstrndx)};
 	# Section header 0 has the numbers that do not fit in the ELF header
@@ -256,8 +247,7 @@ sub read_sections
 
 # Sets {symbols}, a hash: field => array of its values in all symbols. The section
 # index of a symbol that is in no section (SHN_ABS, SHN_COMMON) is -1.
-sub read_symbols
-{
+sub read_symbols {
 	my ($f, @fields) = @_;
 	my $s = $f->{symtab};
 	my %symbols = map { $_ => column($f, $s, $_) } @fields;
@@ -285,8 +275,7 @@ sub read_symbols
 # Objects: finding the sites
 # ------------------------------------------------------------------------
 
-sub do_object
-{
+sub do_object {
 	my ($path) = @_;
 	my $f = open_elf($path, '<', 'an object file', $ET_REL);
 
@@ -309,8 +298,7 @@ sub do_object
 }
 
 # Returns the info of all relocations in section $s.
-sub reloc_infos
-{
+sub reloc_infos {
 	my ($f, $s) = @_;
 
 	$s->{link} == $f->{symtab}{index}
@@ -323,8 +311,7 @@ sub reloc_infos
 
 # Returns the sections that have sites. {sites} of each is the sorted array of
 # their offsets in the section.
-sub find_sites
-{
+sub find_sites {
 	my ($f, @names) = @_;
 	my ($sections, $symbols) = @$f{qw(sections symbols)};
 	my %call;
@@ -373,8 +360,7 @@ my %rank = (
 # Sets {base} of each section to the symbol that its entries refer to, as
 # [ index, value, rank ]. The assembler omits section symbols that it does not
 # need, so a section may have no suitable symbol.
-sub find_bases
-{
+sub find_bases {
 	my ($f, @traced) = @_;
 	my ($info, $shndx, $value) = @{$f->{symbols}}{qw(st_info st_shndx st_value)};
 
@@ -397,8 +383,7 @@ sub find_bases
 #	after:   null  local...  S1 S2 G3 G4 G1 G2
 #
 # This renumbers as few symbols as possible.
-sub add_section_symbols
-{
+sub add_section_symbols {
 	my ($f, @missing) = @_;
 	my ($c, $symtab, $nr) = @$f{qw(class symtab nr_symbols)};
 	my @index = map { $_->{index} } @missing;
@@ -428,8 +413,7 @@ sub add_section_symbols
 }
 
 # Adds $distance to every reference to one of the symbols [$first, $end).
-sub renumber_symbols
-{
+sub renumber_symbols {
 	my ($f, $first, $end, $distance) = @_;
 	my $c = $f->{class};
 	my $size = $c->{bits} / 8;
@@ -463,8 +447,7 @@ sub renumber_symbols
 # ------------------------------------------------------------------------
 
 # Appends new contents of a section to the file. Existing bytes are never moved.
-sub set_section
-{
+sub set_section {
 	my ($f, $s, $bytes) = @_;
 
 	$f->{buf} .= "\0" x (-length($f->{buf}) & 7);
@@ -475,8 +458,7 @@ sub set_section
 
 # Adds a section whose header has these fields, and returns it. Its name may
 # share the tail of an existing name.
-sub add_section
-{
+sub add_section {
 	my ($f, $name, $bytes, %header) = @_;
 	my $s = { (map { $_ => 0 } @SHDR), index => scalar @{$f->{sections}}, %header };
 
@@ -491,8 +473,7 @@ sub add_section
 # may refer to a discarded one. The entries of a group's functions therefore
 # belong in the group: each group with sites gets a table of its own, and all
 # other sections share one.
-sub add_tables
-{
+sub add_tables {
 	my ($f, @traced) = @_;
 	my $sections = $f->{sections};
 	my %members;
@@ -510,8 +491,7 @@ sub add_tables
 	set_section($f, $sections->[$f->{shstrndx}], $f->{names});
 }
 
-sub add_table
-{
+sub add_table {
 	my ($f, $group, @members) = @_;
 	my $c = $f->{class};
 	my ($name, $type, $template) = @$c{qw(reloc_name reloc_type reloc)};
@@ -540,8 +520,7 @@ sub add_table
 }
 
 # Appends the new section header table, and updates the ELF header.
-sub write_headers
-{
+sub write_headers {
 	my ($f) = @_;
 	my ($c, $ehdr, $sections) = @$f{qw(class ehdr sections)};
 
@@ -555,8 +534,7 @@ sub write_headers
 # Replaces the object by rename(). An interrupt or a full disk leaves the old
 # object in place, and a hard link to it, as in a compiler cache, does not
 # change. "make clean" removes .*.tmp, the temporary file of a killed script.
-sub replace_file
-{
+sub replace_file {
 	my ($f) = @_;
 	my $path = $f->{path};
 	# A link is kept, and the file it leads to replaced. Objects are hardly ever
@@ -586,8 +564,7 @@ sub replace_file
 
 # Returns a linked file. Its {table} has the address of the table, its offset in
 # the file and its bytes.
-sub open_linked
-{
+sub open_linked {
 	my ($path, $open_mode) = @_;
 	my $f = open_elf($path, $open_mode, 'a linked file', $ET_EXEC, $ET_DYN);
 
@@ -608,8 +585,7 @@ sub open_linked
 	return $f;
 }
 
-sub symbol_value
-{
+sub symbol_value {
 	my ($f, $name) = @_;
 	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(st_name st_shndx st_value)};
 	my @found = grep { $_ && $shndx->[$_] } find_name($f->{strings}, $name, $st_name);
@@ -621,8 +597,7 @@ sub symbol_value
 
 # Returns the addresses of all sites, in the order of the table. All-zero entries
 # come from an earlier --sort, or from the alignment of an input section.
-sub table_sites
-{
+sub table_sites {
 	my ($f) = @_;
 	# 32-bit addresses wrap around
 	my $mask = $f->{class}{bits} == 32 ? 0xffffffff : ~0;
@@ -642,8 +617,7 @@ sub table_sites
 # When another object overrides a weak function, the linker drops the symbol of
 # the weak function but keeps its body. That body is never called, and kallsyms
 # would attribute its site to the symbol before it.
-sub live_sites
-{
+sub live_sites {
 	my ($f, @sites) = @_;
 	my ($info, $shndx, $start, $size) = @{$f->{symbols}}{qw(st_info st_shndx st_value st_size)};
 	my @code_end = map { $_->{is_code} ? $_->{addr} + $_->{size} : 0 } @{$f->{sections}};
@@ -673,8 +647,7 @@ sub live_sites
 # Overwrites the table in place. The image can have hundreds of megabytes, of
 # which only the table changes, and its size remains the same. Writing a copy
 # could fill the disk.
-sub do_sort
-{
+sub do_sort {
 	my ($path, $verbose) = @_;
 	my $f = open_linked($path, '+<');
 	my ($fh, $table) = @$f{qw(fh table)};
@@ -701,8 +674,7 @@ sub do_sort
 		if $verbose;
 }
 
-sub do_dump
-{
+sub do_dump {
 	my ($path) = @_;
 	my $f = open_linked($path, '<');
 	my $digits = $f->{class}{bits} / 4;
