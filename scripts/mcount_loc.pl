@@ -38,13 +38,13 @@
 # the table; --sort zeroes the entries it frees.
 #
 # kbuild runs this script for each object of a kernel, and starting perl is most
-# of the cost. The script therefore starts no other program, loads no module and
-# reads and writes the ELF file itself.
+# of the cost. The script therefore starts no other program, loads no module (but
+# for an object that is a symbolic link) and reads and writes the ELF file itself.
 
 use strict;
 use warnings;
 
-# ELF constants: variables, as constant.pm would have to be loaded
+# ELF constants. They are variables, as constant.pm would take 0.8 ms to load.
 my ($ET_REL, $ET_EXEC, $ET_DYN) = (1, 2, 3);
 my ($SHN_LORESERVE, $SHN_XINDEX) = (0xff00, 0xffff);
 my ($SHT_NULL, $SHT_PROGBITS, $SHT_SYMTAB, $SHT_STRTAB, $SHT_RELA) = (0, 1, 2, 3, 4);
@@ -297,7 +297,7 @@ sub do_object {
 	replace_file($f);
 }
 
-# Returns the info of all relocations in section $s.
+# Returns the r_info of all relocations in section $s.
 sub reloc_infos {
 	my ($f, $s) = @_;
 
