@@ -69,6 +69,7 @@ static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 	if (!module)
 		return -EINVAL;
 
+	guard(mutex)(&ftrace_lock);
 	ret = fentry_match(filter, func, module);
 	/* The module may still come. */
 	return ret == -EINVAL ? fentry_waiting_change(tr, func, module, is_notrace) : ret;
@@ -86,8 +87,10 @@ int fentry_command(struct trace_array *tr, struct fentry_filter **filter, char *
 	char *func = strsep(&word, ":");
 	char *name = strsep(&word, ":");
 
-	if (!name)
+	if (!name) {
+		guard(mutex)(&ftrace_lock);
 		return fentry_match(filter, func, NULL);
+	}
 	if (!strcmp(name, "mod"))
 		return mod_command(tr, filter, func, word, is_notrace);
 

@@ -231,7 +231,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	if (ret)
 		trace_array_put(file.tr);
 	else if (is_truncated(filp))
-		fentry_waiting_clear(fentry_waiting(file.tr, file.is_notrace));
+		fentry_waiting_clear(file.tr, file.is_notrace);
 	return ret;
 }
 

@@ -30,7 +30,8 @@ static int graph_word(struct filter_file *file, char *word)
 
 	if (isdigit(word[away]))
 		return -EINVAL;
-	ret = fentry_match(&file->filter, word, NULL);
+	scoped_guard(mutex, &ftrace_lock)
+		ret = fentry_match(&file->filter, word, NULL);
 	/* There must be something to take away. */
 	return ret ?: away && file->filter->hash.count == before ? -EINVAL : 0;
 }

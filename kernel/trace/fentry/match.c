@@ -124,8 +124,6 @@ static int search_all(struct search *search)
 	struct text_site_table *table;
 	int ret = 0;
 
-	lockdep_assert_held(&ftrace_lock);
-
 	for_each_fentry_table(table) {
 		if (!table_matches(search, table))
 			continue;
@@ -143,24 +141,25 @@ static int search_all(struct search *search)
 /*
  * Add the sites that match @func to *@filter, which is not in use, or take them out if
  * @func begins with !. @module is the same for names of modules, with ! for all others;
- * NULL if that does not matter. Takes ftrace_lock. Returns 0, or with *@filter as it was
- * -EINVAL if no site matches, -ENODEV after ftrace_kill(), -ENOMEM.
+ * NULL if that does not matter. Sleeps, under ftrace_lock. Returns 0, or with *@filter as
+ * it was -EINVAL if no site matches, -ENODEV after ftrace_kill(), -ENOMEM.
  */
 int fentry_match(struct fentry_filter **filter, const char *func, const char *module)
 {
 	struct search search = { .func = pattern_parse(func, module ? "*" : "") };
-	int ret = -ENODEV;
+	int ret;
 
+	lockdep_assert_held(&ftrace_lock);
+
+	if (fentry_dead)
+		return -ENODEV;
 	if (module)
 		search.module = pattern_parse(module, "*");
 	if (isdigit(*search.func.glob) &&
 	    (kstrtoul(search.func.glob, 0, &search.line) || !search.line))
 		return -EINVAL;
 
-	scoped_guard(mutex, &ftrace_lock) {
-		if (!fentry_dead)
-			ret = search_all(&search);
-	}
+	ret = search_all(&search);
 	if (!ret)
 		ret = search.nr ? fentry_filter_change(filter, search.ip, search.nr,
 						       search.func.invert) : -EINVAL;

@@ -137,29 +137,62 @@ static int probe_set(struct ftrace_func_probe *probe, struct fentry_filter *func
 	return ret;
 }
 
-static int probe_attach(struct ftrace_func_probe *probe, const struct fentry_filter *match,
-			void *data)
+/*
+ * The probe is to have the functions @to, which it takes over, NULL: there was no memory.
+ * Returns how many came or went, or with nothing changed an error, -EINVAL if none did.
+ */
+static int probe_move(struct ftrace_func_probe *probe, struct fentry_filter *to, void *data)
 {
 	const struct fentry_filter *had = probe_functions(probe);
-	struct fentry_filter *added __free(kvfree) = fentry_filter_subtract(match, had);
-	struct fentry_filter *all __free(kvfree) = fentry_filter_union(match, had);
+	struct fentry_filter *functions __free(kvfree) = to;
+	struct fentry_filter *added __free(kvfree) = fentry_filter_subtract(to, had);
+	struct fentry_filter *gone __free(kvfree) = fentry_filter_subtract(had, to);
+	unsigned long nr;
 	int ret;
 
-	if (!added || !all)
+	if (!functions || !added || !gone)
 		return -ENOMEM;
-	if (!added->hash.count)
+	nr = added->hash.count + gone->hash.count;
+	if (!nr)
 		return -EINVAL;
 
 	ret = action_init(probe, added, data);
 	if (ret)
 		return ret;
-
-	ret = probe_set(probe, no_free_ptr(all));
+	ret = probe_set(probe, no_free_ptr(functions));
 	if (ret) {
 		action_free(probe, added, added->hash.count);
 		return ret;
 	}
-	return added->hash.count;
+
+	/*
+	 * A task may still be on its way to the action of one that is gone. For the last
+	 * of them, ftrace_shutdown() has waited.
+	 */
+	if (gone->hash.count && probe_functions(probe))
+		fentry_sets_sync();
+	action_free(probe, gone, gone->hash.count);
+	return nr;
+}
+
+/* The probe gets the functions that match, or loses them; @glob NULL: all it has */
+static int probe_change(struct ftrace_func_probe *probe, const char *glob, bool remove,
+			void *data)
+{
+	const struct fentry_filter *had = probe_functions(probe);
+	struct fentry_filter *match __free(kvfree) = fentry_filter_copy(glob ? NULL : &had->hash);
+	int ret;
+
+	if (!match)
+		return -ENOMEM;
+	if (glob) {
+		guard(mutex)(&ftrace_lock);
+		ret = fentry_match(&match, glob, NULL);
+		if (ret)
+			return ret;
+	}
+	return probe_move(probe, remove ? fentry_filter_subtract(had, match) :
+					  fentry_filter_union(had, match), data);
 }
 
 /**
@@ -178,51 +211,19 @@ static int probe_attach(struct ftrace_func_probe *probe, const struct fentry_fil
 int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 				   struct ftrace_probe_ops *action, void *data)
 {
-	struct fentry_filter *match __free(kvfree) = fentry_filter_copy(NULL);
 	struct ftrace_func_probe *probe;
 	int ret;
 
 	if (WARN_ON(!tr || glob[0] == '!'))
 		return -EINVAL;
-	if (!match)
-		return -ENOMEM;
-	ret = fentry_match(&match, glob, NULL);
-	if (ret)
-		return ret;
 
 	guard(mutex)(&probes_mutex);
 	probe = probe_find(tr, action) ?: probe_new(tr, action);
 	if (!probe)
 		return -ENOMEM;
-	ret = probe_attach(probe, match, data);
+	ret = probe_change(probe, glob, false, data);
 	probe_free_unused(probe);
 	return ret;
-}
-
-static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_filter *match)
-{
-	const struct fentry_filter *had = probe_functions(probe);
-	struct fentry_filter *gone __free(kvfree) = fentry_filter_intersect(had, match);
-	struct fentry_filter *rest __free(kvfree) = fentry_filter_subtract(had, match);
-	int ret;
-
-	if (!gone || !rest)
-		return -ENOMEM;
-	if (!gone->hash.count)
-		return -EINVAL;
-
-	ret = probe_set(probe, no_free_ptr(rest));
-	if (ret)
-		return ret;
-
-	/*
-	 * A task may still be on its way to the action of one of them. For the last of
-	 * them, ftrace_shutdown() has waited.
-	 */
-	if (probe_functions(probe))
-		fentry_sets_sync();
-	action_free(probe, gone, gone->hash.count);
-	return 0;
 }
 
 /**
@@ -240,7 +241,6 @@ static int probe_detach(struct ftrace_func_probe *probe, const struct fentry_fil
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *action)
 {
-	struct fentry_filter *match __free(kvfree) = NULL;
 	bool all = !glob || !*glob || !strcmp(glob, "*");
 	struct ftrace_func_probe *probe;
 	int ret;
@@ -253,12 +253,9 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	if (!probe)
 		return -ENODEV;
 
-	match = fentry_filter_copy(all ? &probe_functions(probe)->hash : NULL);
-	if (!match)
-		return -ENOMEM;
-	ret = (all ? 0 : fentry_match(&match, glob, NULL)) ?: probe_detach(probe, match);
+	ret = probe_change(probe, all ? NULL : glob, true, NULL);
 	probe_free_unused(probe);
-	return ret;
+	return min(ret, 0);
 }
 
 /**

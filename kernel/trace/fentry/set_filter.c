@@ -55,6 +55,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
 
 	fentry_ops_init(ops);
 	guard(mutex)(&ops->func_hash->regex_lock);
+	guard(mutex)(&ftrace_lock);
 
 	filter = fentry_filter_copy(change->reset ? NULL :
 				    fentry_ops_hash(ops, change->is_notrace));
@@ -65,11 +66,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
 		ret = fentry_match(&filter, change->glob, NULL);
 	else if (change->nr)
 		ret = change_by_ips(&filter, change);
-	if (ret)
-		return ret;
-
-	guard(mutex)(&ftrace_lock);
-	return fentry_ops_set_filter(ops, no_free_ptr(filter), change->is_notrace);
+	return ret ?: fentry_ops_set_filter(ops, no_free_ptr(filter), change->is_notrace);
 }
 
 /**

@@ -21,16 +21,6 @@ static void request_free(struct ftrace_mod_load *request)
 	kfree(request);
 }
 
-/* Drops all that waits in a list of fentry_waiting(). */
-void fentry_waiting_clear(struct list_head *requests)
-{
-	struct ftrace_mod_load *request, *next;
-
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry_safe(request, next, requests, list)
-		request_free(request);
-}
-
 static bool module_is_loaded(const char *name)
 {
 	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
@@ -59,13 +49,14 @@ static int request_add(struct list_head *requests, const char *func, const char 
 	return -ENOMEM;
 }
 
+/* @func "*": of any pattern, @module NULL: for any module */
 static int request_remove(struct list_head *requests, const char *func, const char *module)
 {
 	struct ftrace_mod_load *request, *next;
 	int ret = -EINVAL;
 
 	list_for_each_entry_safe(request, next, requests, list) {
-		if (!strcmp(request->module, module) &&
+		if ((!module || !strcmp(request->module, module)) &&
 		    (!strcmp(func, "*") || !strcmp(request->func, func))) {
 			request_free(request);
 			ret = 0;
@@ -77,16 +68,22 @@ static int request_remove(struct list_head *requests, const char *func, const ch
 /*
  * Has a pattern of functions wait for a module, or with ! in front wait no longer.
  * Returns 0, -ENOMEM, or -EINVAL if the module is loaded, and so had no such function, or
- * if nothing like it waits.
+ * if nothing like it waits. Under ftrace_lock.
  */
 int fentry_waiting_change(struct trace_array *tr, const char *func, const char *module,
 			  bool is_notrace)
 {
 	struct list_head *requests = fentry_waiting(tr, is_notrace);
 
-	guard(mutex)(&ftrace_lock);
 	return func[0] == '!' ? request_remove(requests, func + 1, module) :
 				request_add(requests, func, module);
+}
+
+/* Drops all that waits in an instance. */
+void fentry_waiting_clear(struct trace_array *tr, bool is_notrace)
+{
+	guard(mutex)(&ftrace_lock);
+	request_remove(fentry_waiting(tr, is_notrace), "*", NULL);
 }
 
 /* Puts what waits for a module into the instance's filter. */
@@ -95,31 +92,27 @@ static int requests_run(struct trace_array *tr, const char *modname, bool is_not
 	struct fentry_filter *filter __free(kvfree) = NULL;
 	struct list_head *requests = fentry_waiting(tr, is_notrace);
 	struct ftrace_mod_load *request, *next;
-	LIST_HEAD(mine);
+	bool changed = false;
 	int ret = 0;
 
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
-
-	scoped_guard(mutex, &ftrace_lock) {
-		list_for_each_entry_safe(request, next, requests, list) {
-			if (!strcmp(request->module, modname))
-				list_move_tail(&request->list, &mine);
-		}
-	}
-	if (list_empty(&mine))
-		return 0;
+	guard(mutex)(&ftrace_lock);
 
 	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, is_notrace));
-	list_for_each_entry_safe(request, next, &mine, list) {
+	list_for_each_entry_safe(request, next, requests, list) {
+		if (strcmp(request->module, modname))
+			continue;
 		if (filter && ret != -ENOMEM)
 			ret = fentry_match(&filter, request->func, request->module);
 		request_free(request);
+		changed = true;
 	}
+	if (!changed)
+		return 0;
 	/* -EINVAL: it has no such function. */
 	if (!filter || ret == -ENOMEM)
 		return -ENOMEM;
 
-	guard(mutex)(&ftrace_lock);
 	if (!is_notrace && list_empty(requests))
 		filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
 	return fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace);

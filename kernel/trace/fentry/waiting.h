@@ -5,7 +5,7 @@
 
 #include "../trace.h"
 
-void fentry_waiting_clear(struct list_head *requests);
+void fentry_waiting_clear(struct trace_array *tr, bool is_notrace);
 int fentry_waiting_change(struct trace_array *tr, const char *func, const char *module,
 			  bool is_notrace);
 void fentry_waiting_run(const char *modname);
