@@ -7,7 +7,6 @@
 
 #include "command.h"
 #include "filter.h"
-#include "match.h"
 #include "ops.h"
 #include "waiting.h"
 

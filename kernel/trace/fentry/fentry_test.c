@@ -7,7 +7,6 @@
 
 #include "fentry_test.h"
 #include "filter.h"
-#include "match.h"
 #include "ops.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,

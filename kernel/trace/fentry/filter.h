@@ -42,6 +42,9 @@ void fentry_filter_free(struct fentry_filter *filter);
 unsigned long fentry_filter_lower_bound(const struct fentry_filter *filter, unsigned long ip);
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
 
+/* match.c */
+int fentry_match(struct fentry_filter **filter, const char *func, const char *module);
+
 /* set_filter.c */
 void fentry_filters_forget(struct fentry_filter *gone);
 

@@ -14,7 +14,6 @@
 #include "filter.h"
 #include "filter_files.h"
 #include "ops.h"
-#include "probe.h"
 #include "register.h"
 #include "waiting.h"
 

@@ -12,7 +12,6 @@
 
 #include "filter.h"
 #include "filter_files.h"
-#include "match.h"
 #include "ops.h"
 
 struct ftrace_hash __rcu *ftrace_graph_hash;

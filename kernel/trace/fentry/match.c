@@ -11,7 +11,6 @@
 #include <linux/slab.h>
 
 #include "filter.h"
-#include "match.h"
 #include "ops.h"
 #include "set.h"
 

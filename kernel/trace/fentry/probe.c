@@ -7,10 +7,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "command.h"
 #include "filter.h"
-#include "match.h"
 #include "ops.h"
-#include "probe.h"
 #include "register.h"
 #include "set.h"
 

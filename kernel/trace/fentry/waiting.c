@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 
 #include "filter.h"
-#include "match.h"
 #include "ops.h"
 #include "register.h"
 #include "waiting.h"
