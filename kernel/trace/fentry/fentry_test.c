@@ -2,12 +2,16 @@
 /* KUnit tests of filters, ops sets, and of what callbacks get */
 #include <kunit/test.h>
 
+#include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/glob.h>
 #include <linux/stacktrace.h>
 
 #include "fentry_test.h"
 #include "filter.h"
+#include "names.h"
 #include "ops.h"
+#include "set.h"
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
 				       unsigned int nr)
@@ -144,8 +148,10 @@ static void test_filters_overlap(struct kunit *test)
 static int match(const char *pattern, const char *module)
 {
 	struct fentry_filter *filter __free(kvfree) = fentry_filter_copy(NULL);
-	int ret = filter ? fentry_match(&filter, pattern, module) : -ENOMEM;
+	int ret;
 
+	guard(mutex)(&ftrace_lock);
+	ret = filter ? fentry_match(&filter, pattern, module) : -ENOMEM;
 	return ret ?: filter->hash.count;
 }
 
@@ -359,6 +365,52 @@ static void test_bad_addresses(struct kunit *test)
 	ftrace_free_filter(&seen->ops);
 }
 
+/* Names of the kernel's sites from @site on, each @step, if a name has to match a glob */
+static unsigned int check_names(struct kunit *test, struct fentry_names *names,
+				const struct text_site *site, int step, const char *glob)
+{
+	const struct text_site_table *kernel = &fentry_sites.kernel;
+	char *expected = kunit_kzalloc(test, KSYM_SYMBOL_LEN, GFP_KERNEL);
+	unsigned int left_out = 0;
+	const char *name;
+
+	for (; site >= kernel->sites && site < kernel->sites + kernel->nr; site += step) {
+		const unsigned long ip = text_site_addr(site);
+
+		if (site->state & TEXT_SITE_DEAD)
+			continue;
+		name = fentry_name(names, ip);
+		kallsyms_lookup(ip, NULL, NULL, NULL, expected);
+		if (name) {
+			KUNIT_ASSERT_STREQ(test, name, expected);
+			KUNIT_ASSERT_EQ(test, names->len, strlen(expected));
+		} else {
+			KUNIT_ASSERT_FALSE_MSG(test, glob_match(glob, expected), "%s", expected);
+			left_out++;
+		}
+	}
+	return left_out;
+}
+
+static void test_names(struct kunit *test)
+{
+	const struct text_site_table *kernel = &fentry_sites.kernel;
+	struct fentry_names *names = kunit_kzalloc(test, sizeof(*names), GFP_KERNEL);
+	const char *const globs[] = { "*read*", "vfs_?e[a-e]d", "?yn*\\_c*" };
+	int i;
+
+	KUNIT_EXPECT_EQ(test, check_names(test, names, kernel->sites, 1, ""), 0);
+	KUNIT_EXPECT_EQ(test, check_names(test, names, kernel->sites + kernel->nr - 1, -997, ""),
+			0);
+	KUNIT_EXPECT_STREQ(test, fentry_name(names, (unsigned long)vfs_read), "vfs_read");
+	for (i = 0; i < ARRAY_SIZE(globs); i++) {
+		*names = (struct fentry_names){};
+		fentry_names_match(names, globs[i]);
+		KUNIT_EXPECT_GT(test, check_names(test, names, kernel->sites, 3, globs[i]),
+				kernel->nr / 3 / 4);
+	}
+}
+
 static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_new),
 	KUNIT_CASE(test_filter_union),
@@ -368,6 +420,7 @@ static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_change),
 	KUNIT_CASE(test_filters_overlap),
 	KUNIT_CASE(test_match),
+	KUNIT_CASE(test_names),
 	{}
 };
 

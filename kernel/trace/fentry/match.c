@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "filter.h"
+#include "names.h"
 #include "ops.h"
 #include "set.h"
 
@@ -39,6 +40,7 @@ static struct pattern pattern_parse(const char *text, const char *when_empty)
  * @line: search for the site on this line of available_filter_functions, from 1;
  *	0: search by name
  * @lines: lines seen so far
+ * @names: for names of sites, one after the other
  * @ip: the addresses found
  * @nr: how many
  * @room: for how many there is room
@@ -46,6 +48,7 @@ static struct pattern pattern_parse(const char *text, const char *when_empty)
 struct search {
 	struct pattern	func, module;
 	unsigned long	line, lines;
+	struct fentry_names	names;
 	unsigned long	*ip;
 	unsigned int	nr, room;
 };
@@ -77,29 +80,39 @@ static bool table_matches(const struct search *search, const struct text_site_ta
 	return (table->mod && glob_match(module->glob, table->mod->name)) != module->invert;
 }
 
-static int search_site(struct search *search, const struct text_site *site)
+/* glob_match(), which takes long to find where what is behind a leading * begins */
+static bool name_matches(const char *glob, const char *name)
 {
-	unsigned long ip = text_site_addr(site);
-	char name[KSYM_SYMBOL_LEN];
-	bool match;
+	if (*glob != '*' || strchr("*?[\\", glob[1]))
+		return glob_match(glob, name);
 
-	if (site->state & TEXT_SITE_DEAD)
-		return 0;
+	for (glob++; (name = strchr(name, *glob)); name++) {
+		if (glob_match(glob, name))
+			return true;
+	}
+	return false;
+}
+
+static bool site_matches(struct search *search, unsigned long ip)
+{
+	const char *name;
+
 	if (search->line)
-		match = ++search->lines == search->line;
-	else
-		match = kallsyms_lookup(ip, NULL, NULL, NULL, name) &&
-			glob_match(search->func.glob, name);
-	return match ? search_found(search, ip) : 0;
+		return ++search->lines == search->line;
+	name = fentry_name(&search->names, ip);
+	return name && name_matches(search->func.glob, name);
 }
 
 static int search_table(struct search *search, const struct text_site_table *table)
 {
 	struct text_site *site;
-	int ret;
+	int ret = 0;
 
 	for_each_text_site(site, table) {
-		ret = search_site(search, site);
+		if (site->state & TEXT_SITE_DEAD)
+			continue;
+		if (site_matches(search, text_site_addr(site)))
+			ret = search_found(search, text_site_addr(site));
 		if (ret)
 			return ret;
 		cond_resched();
@@ -111,9 +124,12 @@ static int search_table(struct search *search, const struct text_site_table *tab
 static int search_symbol(void *data, unsigned long addr)
 {
 	unsigned long ip = ftrace_location(addr);
-	struct text_site *site = text_site_find(&fentry_sites, ip, ip, NULL);
+	struct search *search = data;
+	char name[KSYM_SYMBOL_LEN];
 
-	return ip && site ? search_site(data, site) : 0;
+	if (ip && kallsyms_lookup(ip, NULL, NULL, NULL, name) && !strcmp(search->func.glob, name))
+		return search_found(search, ip);
+	return 0;
 }
 
 /* To look up one name of the kernel's takes less than to match the name of each site. */
@@ -123,6 +139,8 @@ static int search_all(struct search *search)
 	struct text_site_table *table;
 	int ret = 0;
 
+	if (!search->line && !plain)
+		fentry_names_match(&search->names, search->func.glob);
 	for_each_fentry_table(table) {
 		if (!table_matches(search, table))
 			continue;
