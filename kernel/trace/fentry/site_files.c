@@ -5,7 +5,10 @@
  */
 #include <linux/security.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
 
+#include "names.h"
 #include "ops.h"
 #include "set.h"
 
@@ -14,6 +17,24 @@
 #define ONLY_ENABLED	BIT(1)
 #define ONLY_TOUCHED	BIT(2)
 #define SHOW_ATTACHED	(ONLY_ENABLED | ONLY_TOUCHED)
+
+/* Bytes that are got together at once */
+#define SITES_BUFFER	SZ_64K
+
+/**
+ * struct sites_reader - an open file
+ * @flags: which sites it lists, and what it says of them
+ * @names: for their names
+ * @state: of the last site, 0: there is none whose text is in the buffer
+ * @attached: where in the buffer is what it said of the ops there
+ * @end: where that ends
+ */
+struct sites_reader {
+	unsigned long		flags;
+	struct fentry_names	names;
+	u32			state;
+	size_t			attached, end;
+};
 
 static bool set_shown(const struct ops_set *set)
 {
@@ -30,6 +51,7 @@ static bool site_shown(const struct text_site *site, unsigned long flags)
 /* The site at *@pos or the first one after it that is shown */
 static struct text_site *find_site(struct seq_file *m, loff_t *pos)
 {
+	const struct sites_reader *reader = m->private;
 	struct text_site_table *table;
 	loff_t first = 0;
 
@@ -37,7 +59,7 @@ static struct text_site *find_site(struct seq_file *m, loff_t *pos)
 		for (; *pos < first + table->nr; ++*pos) {
 			struct text_site *site = &table->sites[*pos - first];
 
-			if (table->ready && site_shown(site, (unsigned long)m->private))
+			if (table->ready && site_shown(site, reader->flags))
 				return site;
 		}
 		first += table->nr;
@@ -47,7 +69,10 @@ static struct text_site *find_site(struct seq_file *m, loff_t *pos)
 
 static void *sites_start(struct seq_file *m, loff_t *pos)
 {
+	struct sites_reader *reader = m->private;
+
 	mutex_lock(&ftrace_lock);
+	reader->state = 0;
 	return fentry_dead ? NULL : find_site(m, pos);
 }
 
@@ -78,7 +103,7 @@ static struct ftrace_ops *next_attached(const struct text_site *site, struct ftr
 	return ops;
 }
 
-/* How many callbacks, of what nature, and by which trampoline they are called */
+/* The rest of a line: how many callbacks, of what nature, called by which trampoline */
 static void show_attached(struct seq_file *m, const struct text_site *site)
 {
 	const struct ops_set *set = fentry_site_set(site);
@@ -105,19 +130,46 @@ static void show_attached(struct seq_file *m, const struct text_site *site)
 	}
 	if (direct)
 		seq_printf(m, "\n\tdirect-->%pS", (void *)direct);
+	seq_putc(m, '\n');
+}
+
+/*
+ * The same, for a line that begins at @line. To say it in words takes long, and mostly the
+ * site before has had the same ops: then it is said again, if it is still in the buffer.
+ */
+static void show_attached_again(struct seq_file *m, const struct text_site *site, size_t line)
+{
+	struct sites_reader *reader = m->private;
+	const size_t now = m->count;
+
+	if (site->state == reader->state && reader->end <= line)
+		seq_write(m, m->buf + reader->attached, reader->end - reader->attached);
+	else
+		show_attached(m, site);
+	reader->state = fentry_site_set(site)->shared ? 0 : site->state;
+	reader->attached = now;
+	reader->end = m->count;
 }
 
 static int sites_show(struct seq_file *m, void *v)
 {
-	unsigned long flags = (unsigned long)m->private;
+	struct sites_reader *reader = m->private;
 	unsigned long ip = text_site_addr(v);
+	const size_t line = m->count;
+	const char *name;
 
-	if (flags & SHOW_ADDRS)
+	if (reader->flags & SHOW_ADDRS)
 		seq_printf(m, "%lx ", ip);
-	seq_printf(m, "%ps", (void *)ip);
-	if (flags & SHOW_ATTACHED)
-		show_attached(m, v);
-	seq_putc(m, '\n');
+	if (is_ksym_addr(ip)) {
+		name = fentry_name(&reader->names, ip);
+		seq_write(m, name, reader->names.len);
+	} else {
+		seq_printf(m, "%ps", (void *)ip);
+	}
+	if (reader->flags & SHOW_ATTACHED)
+		show_attached_again(m, v, line);
+	else
+		seq_putc(m, '\n');
 	return 0;
 }
 
@@ -130,20 +182,29 @@ static const struct seq_operations sites_seq_ops = {
 
 static int sites_open(struct inode *inode, struct file *filp)
 {
+	struct sites_reader *reader;
+	struct seq_file *m;
 	int ret = 0;
 
 	/* A kernel that is locked down does not tell where all its functions are. */
 	if (!((unsigned long)inode->i_private & SHOW_ATTACHED))
 		ret = fentry_dead ? -ENODEV : security_locked_down(LOCKDOWN_TRACEFS);
-	ret = ret ?: seq_open(filp, &sites_seq_ops);
-	if (!ret)
-		((struct seq_file *)filp->private_data)->private = inode->i_private;
-	return ret;
+	if (ret)
+		return ret;
+	reader = __seq_open_private(filp, &sites_seq_ops, sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->flags = (unsigned long)inode->i_private;
+	/* The less often reading starts, the more is said again. Without it, a page will do. */
+	m = filp->private_data;
+	m->size = SITES_BUFFER;
+	m->buf = kvmalloc(m->size, GFP_KERNEL);
+	return 0;
 }
 
 static const struct file_operations sites_fops = {
 	.open		= sites_open,
-	.release	= seq_release,
+	.release	= seq_release_private,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 };
