@@ -23,13 +23,10 @@
 unsigned long ftrace_location_range(unsigned long start, unsigned long end)
 {
 	struct text_site *site;
-	unsigned long ip;
 
-	rcu_read_lock();
+	guard(rcu)();
 	site = text_site_find(&fentry_sites, start, end, NULL);
-	ip = site ? text_site_addr(site) : 0;
-	rcu_read_unlock();
-	return ip;
+	return site ? text_site_addr(site) : 0;
 }
 
 /**
@@ -60,7 +57,7 @@ unsigned long ftrace_location(unsigned long ip)
 int ftrace_text_reserved(const void *start, const void *end)
 {
 	guard(rcu)();
-	return text_site_find(&fentry_sites, (unsigned long)start, (unsigned long)end, NULL) != NULL;
+	return !!text_site_find(&fentry_sites, (unsigned long)start, (unsigned long)end, NULL);
 }
 
 struct symbol_search {
@@ -121,12 +118,8 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
  */
 bool is_ftrace_trampoline(unsigned long addr)
 {
-	bool ret;
-
-	preempt_disable_notrace();
-	ret = fentry_trampoline_find(addr);
-	preempt_enable_notrace();
-	return ret;
+	guard(preempt_notrace)();
+	return fentry_trampoline_find(addr);
 }
 
 /**
@@ -145,27 +138,22 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 			   char *name, char *module_name, int *exported)
 {
 	struct ops_set *set;
-	int ret = 0;
 
-	preempt_disable();
+	guard(preempt)();
 	if (IS_ENABLED(CONFIG_MODULES) &&
 	    fentry_freed_nth(&symnum, value, name, module_name)) {
 		*type = 'T';
 		*exported = 1;
-		goto out;
+		return 0;
 	}
 
 	set = fentry_set_nth(symnum);
-	if (set) {
-		*value = set->tramp.addr;
-		*type = 't';
-		strscpy(name, FENTRY_TRAMPOLINE_SYM, KSYM_NAME_LEN);
-		strscpy(module_name, "__builtin__ftrace", MODULE_NAME_LEN);
-		*exported = 0;
-	} else {
-		ret = -ERANGE;
-	}
-out:
-	preempt_enable();
-	return ret;
+	if (!set)
+		return -ERANGE;
+	*value = set->tramp.addr;
+	*type = 't';
+	strscpy(name, FENTRY_TRAMPOLINE_SYM, KSYM_NAME_LEN);
+	strscpy(module_name, "__builtin__ftrace", MODULE_NAME_LEN);
+	*exported = 0;
+	return 0;
 }
