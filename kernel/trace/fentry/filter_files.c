@@ -79,7 +79,8 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 	struct filter_file *file __free(filter_file) = kmemdup(template, sizeof(*file),
 							       GFP_KERNEL);
 	struct ftrace_hash *now;
-	int ret = 0;
+	size_t names = 0;
+	int ret;
 
 	if (!file || trace_parser_get_init(&file->parser, WORD_MAX))
 		return -ENOMEM;
@@ -93,10 +94,8 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 		return -ENOMEM;
 
 	if (filp->f_mode & FMODE_READ)
-		ret = single_open_size(filp, filter_file_show, file,
-				       PAGE_SIZE + file->filter->hash.count * LINE_GUESS);
-	else
-		filp->private_data = file;
+		names = file->filter->hash.count * LINE_GUESS;
+	ret = single_open_size(filp, filter_file_show, file, PAGE_SIZE + names);
 	if (!ret)
 		retain_and_null_ptr(file);
 	return ret;
@@ -104,9 +103,7 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 
 static struct filter_file *filter_file(struct file *filp)
 {
-	struct seq_file *m = filp->private_data;
-
-	return filp->f_mode & FMODE_READ ? m->private : filp->private_data;
+	return ((struct seq_file *)filp->private_data)->private;
 }
 
 /**
@@ -152,8 +149,7 @@ int ftrace_regex_release(struct inode *inode, struct file *filp)
 	struct filter_file *file __free(filter_file) = filter_file(filp);
 	int ret = 0;
 
-	if (filp->f_mode & FMODE_READ)
-		single_release(inode, filp);
+	single_release(inode, filp);
 
 	/* Owners free their ops after ftrace_kill() although they are registered. */
 	if ((filp->f_mode & FMODE_WRITE) && !fentry_dead) {
@@ -183,12 +179,9 @@ static int ops_filter_word(struct filter_file *file, char *word)
 static int ops_filter_commit(const struct filter_file *file, struct fentry_filter *filter)
 {
 	guard(mutex)(&ftrace_lock);
-	if (!file->is_notrace && file->tr) {
-		/* With only requests in it, it is not empty: nothing matches yet */
-		filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
-		if (!list_empty(&file->tr->mod_trace))
-			filter->hash.flags |= FTRACE_HASH_FL_MOD;
-	}
+	/* With only requests in it, it is not empty: nothing matches yet */
+	if (!file->is_notrace && file->tr)
+		filter->hash.flags = list_empty(&file->tr->mod_trace) ? 0 : FTRACE_HASH_FL_MOD;
 	return fentry_ops_set_filter(file->ops, filter, file->is_notrace);
 }
 
