@@ -36,17 +36,16 @@ struct profile_entry {
 
 /**
  * struct profile_table - the functions that a CPU has called
- * @entries: 1 << @bits of them, and a last one with hits, where a search ends
- * @bits: log2 of the size
+ * @entries: 1 << table_bits of them, and a last one with hits, where a search ends
  * @stat: its file in trace_stat
  */
 struct profile_table {
 	struct profile_entry	*entries;
-	unsigned int		bits;
 	struct tracer_stat	stat;
 };
 
 static DEFINE_PER_CPU(struct profile_table, profile_tables);
+static unsigned int table_bits __read_mostly;
 
 /* Switching the profiler, and reading what it has counted */
 static DEFINE_MUTEX(profile_mutex);
@@ -57,12 +56,12 @@ static bool profiling __read_mostly;
 static struct profile_entry *find_entry(unsigned long ip, bool claim)
 {
 	const struct profile_table *table = this_cpu_ptr(&profile_tables);
-	unsigned int mask = (1u << table->bits) - 1, i, n;
+	unsigned int mask = (1u << table_bits) - 1, i, n;
 
 	if (!READ_ONCE(profiling))
 		return NULL;
 
-	i = hash_long(ip, table->bits);
+	i = hash_long(ip, table_bits);
 	for (n = 0; n < PROBES; n++) {
 		struct profile_entry *entry = &table->entries[(i + n) & mask];
 		unsigned long is = READ_ONCE(entry->ip);
@@ -274,24 +273,23 @@ static int stat_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* Entries for at least twice as many functions as there are, all zero but the last */
+/* Entries for at least twice as many functions as there were at first, zero but the last */
 static int tables_init(void)
 {
-	unsigned int bits = ilog2(roundup_pow_of_two(ftrace_update_tot_cnt)) + 1;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct profile_table *table = per_cpu_ptr(&profile_tables, cpu);
+	if (!table_bits)
+		table_bits = ilog2(roundup_pow_of_two(ftrace_update_tot_cnt)) + 1;
 
-		if (table->entries) {
-			memset(table->entries, 0, sizeof(*table->entries) << table->bits);
-			continue;
-		}
-		table->entries = kvcalloc((1u << bits) + 1, sizeof(*table->entries), GFP_KERNEL);
-		if (!table->entries)
+	for_each_possible_cpu(cpu) {
+		struct profile_entry **entries = &per_cpu_ptr(&profile_tables, cpu)->entries;
+		const size_t nr = 1ul << table_bits;
+
+		*entries = *entries ?: kvcalloc(nr + 1, sizeof(**entries), GFP_KERNEL);
+		if (!*entries)
 			return -ENOMEM;
-		table->entries[1u << bits].hits = 1;
-		table->bits = bits;
+		memset(*entries, 0, nr * sizeof(**entries));
+		(*entries)[nr].hits = 1;
 	}
 	return 0;
 }
