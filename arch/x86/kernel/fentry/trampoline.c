@@ -68,28 +68,25 @@
 /* Register numbers as instructions encode them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 
-struct saved_reg {
-	u8	reg;
-	u8	at;
-};
-
 #define SAVED(_reg, _field)	{ _reg, offsetof(struct pt_regs, _field) }
 
-/* What C code may change and the traced function still needs: not %rax */
-static const struct saved_reg argument_regs[] = {
+/* Registers that are saved, and where: the first ones always, the others if asked for */
+static const struct saved_reg {
+	u8	reg;
+	u8	at;
+} saved_regs[] = {
+	/* What C code may change and the traced function still needs: not %rax */
 	SAVED(RCX, cx), SAVED(RDX, dx), SAVED(RSI, si),
 	SAVED(RDI, di), SAVED(R8, r8), SAVED(R9, r9),
-};
-
-static const struct saved_reg other_regs[] = {
+	SAVED(RBP, bp),
+	/* Where what returns instead of the traced function may say with what */
+	SAVED(RAX, ax),
 	SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
 	SAVED(R13, r13), SAVED(R14, r14), SAVED(R15, r15),
 };
 
-/* Where what returns instead of the traced function may say with what */
-static const struct saved_reg result_reg = SAVED(RAX, ax);
-
-static const struct saved_reg frame_reg = SAVED(RBP, bp);
+/* How many of them */
+enum { ARGUMENTS = 6, AND_FRAME, AND_RESULT, ALL_REGS = ARRAY_SIZE(saved_regs) };
 
 /*
  * The code being generated. It is written at @buf to be run at @addr; with
@@ -133,33 +130,18 @@ static void emit_rsp_disp(struct assembler *as, u8 reg, s32 disp)
 	}
 }
 
-static u8 rex_w(u8 reg)
-{
-	return reg >= R8 ? 0x4c : 0x48;
-}
+/* The instructions with a register and a place on the stack, all 64 bits of them */
+enum { STORE = 0x89, LOAD = 0x8b, LEA = 0x8d, STORE_IMM = 0xc7 };
 
-static void emit_store(struct assembler *as, u8 reg, s32 disp)
+static void emit_stack(struct assembler *as, u8 opcode, u8 reg, s32 disp)
 {
-	EMIT(as, rex_w(reg), 0x89);
-	emit_rsp_disp(as, reg, disp);
-}
-
-static void emit_load(struct assembler *as, u8 reg, s32 disp)
-{
-	EMIT(as, rex_w(reg), 0x8b);
-	emit_rsp_disp(as, reg, disp);
-}
-
-static void emit_lea(struct assembler *as, u8 reg, s32 disp)
-{
-	EMIT(as, rex_w(reg), 0x8d);
+	EMIT(as, reg >= R8 ? 0x4c : 0x48, opcode);
 	emit_rsp_disp(as, reg, disp);
 }
 
 static void emit_store_imm(struct assembler *as, s32 imm, s32 disp)
 {
-	EMIT(as, 0x48, 0xc7);
-	emit_rsp_disp(as, 0, disp);
+	emit_stack(as, STORE_IMM, 0, disp);
 	emit32(as, imm);
 }
 
@@ -201,14 +183,10 @@ static void emit_return(struct assembler *as)
 	EMIT(as, INT3_INSN_OPCODE);
 }
 
-static void emit_regs(struct assembler *as,
-		      void (*one)(struct assembler *as, u8 reg, s32 disp),
-		      const struct saved_reg *regs, unsigned int nr)
+static void emit_regs(struct assembler *as, u8 opcode, unsigned int nr)
 {
-	while (nr--) {
-		one(as, regs->reg, regs->at);
-		regs++;
-	}
+	for (unsigned int i = 0; i < nr; i++)
+		emit_stack(as, opcode, saved_regs[i].reg, saved_regs[i].at);
 }
 
 #define FLAGS	offsetof(struct pt_regs, flags)
@@ -238,9 +216,10 @@ static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
 {
 	EMIT(as, CALL_INSN_OPCODE, 1, 0, 0, 0, INT3_INSN_OPCODE);
 	tramp->more_at[2] = as->len;
-	emit_lea(as, RSP, 8);
-	emit_load(as, RAX, offsetof(struct pt_regs, orig_ax));
-	emit_store(as, RAX, FRAME - 8);
+	emit_stack(as, LEA, RSP, 8);
+	emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, orig_ax));
+	emit_stack(as, STORE, RAX, FRAME - 8);
+	emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, ax));
 }
 
 /*
@@ -259,13 +238,13 @@ static void emit_links(struct assembler *as)
 {
 	const unsigned int function = FRAME - 40, caller = FRAME - 24;
 
-	emit_store(as, RBP, caller);
-	emit_store(as, RSI, caller + 8);
-	emit_store(as, RBP, caller + 16);
-	emit_lea(as, RBP, caller);
-	emit_store(as, RBP, function);
-	emit_store(as, RDI, function + 8);
-	emit_lea(as, RBP, function);
+	emit_stack(as, STORE, RBP, caller);
+	emit_stack(as, STORE, RSI, caller + 8);
+	emit_stack(as, STORE, RBP, caller + 16);
+	emit_stack(as, LEA, RBP, caller);
+	emit_stack(as, STORE, RBP, function);
+	emit_stack(as, STORE, RDI, function + 8);
+	emit_stack(as, LEA, RBP, function);
 }
 
 static void generate(struct assembler *as, struct fentry_trampoline *tramp,
@@ -279,17 +258,13 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 	tramp->left = shared ? 8 : 0;
 	memset(tramp->more_at, 0, sizeof(tramp->more_at));
 
-	emit_lea(as, RSP, -FRAME);
+	emit_stack(as, LEA, RSP, -FRAME);
 	tramp->body = as->len;
 	if (regs)
 		emit_save_flags(as, tramp);
 
-	emit_regs(as, emit_store, argument_regs, ARRAY_SIZE(argument_regs));
-	emit_regs(as, emit_store, &frame_reg, 1);
-	if (result)
-		emit_regs(as, emit_store, &result_reg, 1);
+	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT : AND_FRAME);
 	if (regs) {
-		emit_regs(as, emit_store, other_regs, ARRAY_SIZE(other_regs));
 		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
 		emit_store_imm(as, shared ? (unsigned long)ftrace_stub_direct_tramp : 0,
 			       offsetof(struct pt_regs, orig_ax));
@@ -297,13 +272,13 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 	/* ftrace_get_regs() knows a full set by its code segment. */
 	emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
 
-	emit_lea(as, RCX, FRAME + 8);
-	emit_store(as, RCX, offsetof(struct pt_regs, sp));
-	emit_load(as, RSI, FRAME + 8);
+	emit_stack(as, LEA, RCX, FRAME + 8);
+	emit_stack(as, STORE, RCX, offsetof(struct pt_regs, sp));
+	emit_stack(as, LOAD, RSI, FRAME + 8);
 	if (tramp->nr > 1)
-		emit_store(as, RSI, PARENT);
-	emit_load(as, RDI, FRAME);
-	emit_store(as, RDI, offsetof(struct pt_regs, ip));
+		emit_stack(as, STORE, RSI, PARENT);
+	emit_stack(as, LOAD, RDI, FRAME);
+	emit_stack(as, STORE, RDI, offsetof(struct pt_regs, ip));
 	if (LINKS)
 		emit_links(as);
 
@@ -316,8 +291,8 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 
 	for (i = 0; i < tramp->nr; i++) {
 		if (i) {
-			emit_load(as, RDI, FRAME);
-			emit_load(as, RSI, PARENT);
+			emit_stack(as, LOAD, RDI, FRAME);
+			emit_stack(as, LOAD, RSI, PARENT);
 		}
 		EMIT(as, 0x48, 0x8d, 0x7f, -CALL_INSN_SIZE);	/* lea -5(%rdi),%rdi */
 		emit_load_arg(as, (unsigned long)calls[i].arg);
@@ -329,22 +304,16 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 	}
 
 	if (result) {
-		emit_load(as, RAX, offsetof(struct pt_regs, ip));
-		emit_store(as, RAX, FRAME);
+		emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, ip));
+		emit_stack(as, STORE, RAX, FRAME);
 	}
-	if (regs)
-		emit_regs(as, emit_load, other_regs, ARRAY_SIZE(other_regs));
-	if (regs || LINKS)
-		emit_regs(as, emit_load, &frame_reg, 1);
+	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : LINKS ? AND_FRAME : ARGUMENTS);
 	if (shared)
 		emit_slot(as, tramp);
-	if (result)
-		emit_regs(as, emit_load, &result_reg, 1);
-	emit_regs(as, emit_load, argument_regs, ARRAY_SIZE(argument_regs));
 	if (regs)
 		emit_restore_flags(as, tramp);
 
-	emit_lea(as, RSP, FRAME - tramp->left);
+	emit_stack(as, LEA, RSP, FRAME - tramp->left);
 	tramp->tail = as->len;
 	if (tramp->onward)
 		emit_branch(as, JMP32_INSN_OPCODE, (void *)tramp->onward);
@@ -420,6 +389,32 @@ static unsigned long pool_alloc(unsigned int size)
 	return addr;
 }
 
+static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags,
+			    const struct fentry_callback *calls)
+{
+	u8 *buf __free(kfree) = NULL;
+	struct assembler as = {};
+
+	generate(&as, tramp, flags, calls);
+	if (as.len > CHUNK_SIZE)
+		return -E2BIG;
+	tramp->size = as.len;
+	buf = kmalloc(as.len, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+
+	guard(mutex)(&pool_mutex);
+	tramp->addr = pool_alloc(as.len);
+	if (!tramp->addr)
+		return -ENOMEM;
+
+	as = (struct assembler){ .buf = buf, .addr = tramp->addr };
+	generate(&as, tramp, flags, calls);
+	text_poke_copy((void *)tramp->addr, buf, as.len);
+	latch_tree_insert(&tramp->node, &trampolines, &tramp_order);
+	return 0;
+}
+
 /**
  * fentry_trampoline_create - generate a trampoline
  * @tramp: gets its description
@@ -436,49 +431,19 @@ static unsigned long pool_alloc(unsigned int size)
  * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
  */
 int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
-			   const struct fentry_callback *calls, unsigned int nr,
-			   unsigned long onward)
+			     const struct fentry_callback *calls, unsigned int nr,
+			     unsigned long onward)
 {
-	struct assembler as = {};
-	int ret = -ENOMEM;
+	int ret;
 
 	tramp->nr = nr;
 	tramp->onward = onward;
 	tramp->call = kcalloc(nr, sizeof(*tramp->call), GFP_KERNEL);
-	if (!tramp->call)
-		goto err;
-
-	generate(&as, tramp, flags, calls);
-	if (as.len > CHUNK_SIZE) {
-		ret = -E2BIG;
-		goto err;
+	ret = tramp->call ? trampoline_write(tramp, flags, calls) : -ENOMEM;
+	if (ret) {
+		kfree(tramp->call);
+		tramp->nr = 0;
 	}
-
-	as.buf = kmalloc(as.len, GFP_KERNEL);
-	if (!as.buf)
-		goto err;
-
-	mutex_lock(&pool_mutex);
-	as.addr = pool_alloc(as.len);
-	if (!as.addr)
-		goto err_unlock;
-
-	tramp->addr = as.addr;
-	tramp->size = as.len;
-	as.len = 0;
-	generate(&as, tramp, flags, calls);
-	text_poke_copy((void *)tramp->addr, as.buf, as.len);
-	latch_tree_insert(&tramp->node, &trampolines, &tramp_order);
-	mutex_unlock(&pool_mutex);
-	kfree(as.buf);
-	return 0;
-
-err_unlock:
-	mutex_unlock(&pool_mutex);
-err:
-	kfree(as.buf);
-	kfree(tramp->call);
-	tramp->nr = 0;
 	return ret;
 }
 
@@ -491,11 +456,11 @@ err:
  */
 void fentry_trampoline_free(struct fentry_trampoline *tramp)
 {
-	mutex_lock(&pool_mutex);
-	latch_tree_erase(&tramp->node, &trampolines, &tramp_order);
-	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
-	gen_pool_free(pool, tramp->addr, tramp->size);
-	mutex_unlock(&pool_mutex);
+	scoped_guard(mutex, &pool_mutex) {
+		latch_tree_erase(&tramp->node, &trampolines, &tramp_order);
+		text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
+		gen_pool_free(pool, tramp->addr, tramp->size);
+	}
 	kfree(tramp->call);
 }
 
@@ -506,11 +471,9 @@ static void redirect(void *at, u8 opcode, void *target)
 
 	__text_gen_insn(insn, opcode, at, target, CALL_INSN_SIZE);
 
-	cpus_read_lock();
-	mutex_lock(&text_mutex);
+	guard(cpus_read_lock)();
+	guard(mutex)(&text_mutex);
 	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
-	mutex_unlock(&text_mutex);
-	cpus_read_unlock();
 }
 
 /**
