@@ -143,7 +143,7 @@ static struct list_head *list_next(struct list_head *node)
 
 /*
  * The next ops of for_each_fentry_member(). A manager that is found without subops has
- * just lost its last one: it has been unlisted before that, see unlist_subops().
+ * just lost its last one: it has been unlisted before that, see unlist_ops().
  */
 struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev)
 {
@@ -162,7 +162,7 @@ struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev)
 		ops = list_entry(next, struct ftrace_ops, list);
 		if (list_next(&ops->subop_list) != &ops->subop_list)
 			return list_entry(list_next(&ops->subop_list), struct ftrace_ops, list);
-		smp_rmb();	/* pairs with unlist_subops() */
+		smp_rmb();	/* pairs with unlist_ops() */
 		if (READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)
 			return ops;
 	}

@@ -131,10 +131,21 @@ static void list_ops(struct ftrace_ops *ops)
 	list_add_rcu(&ops->list, &fentry_ops);
 }
 
+/*
+ * Takes an ops off its list. The manager of a subops goes first if this is its last one: a
+ * manager on the list without subops would be an ops like any other.
+ */
 static void unlist_ops(struct ftrace_ops *ops)
 {
+	struct ftrace_ops *manager = ops->managed;
+
+	if (manager && list_is_singular(&manager->subop_list)) {
+		unlist_ops(manager);
+		/* Pairs with fentry_member_next(): no subops means that it is unlisted. */
+		smp_wmb();
+	}
 	list_del_rcu(&ops->list);
-	ops->flags &= ~FTRACE_OPS_FL_ENABLED;
+	ops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
 }
 
 /*
@@ -147,11 +158,18 @@ static void ops_wait(const struct ftrace_ops *ops)
 		fentry_sets_sync();
 }
 
-/* The same for one that could not be registered: no trampoline of its own has called it. */
-static void refused_wait(void)
+/* Attaches an ops that has just been put on its list, or takes it off again. */
+static int ops_come(struct ftrace_ops *ops)
 {
-	if (fentry_sets_shared())
-		fentry_sets_sync();
+	int ret = ops_apply(ops, true);
+
+	if (ret) {
+		unlist_ops(ops);
+		ops_apply(ops, false);
+		ops_wait(ops);
+		ops->func = ops->saved_func;
+	}
+	return ret;
 }
 
 /**
@@ -179,14 +197,7 @@ int ftrace_startup(struct ftrace_ops *ops, int command)
 		return ret;
 
 	list_ops(ops);
-	ret = ops_apply(ops, true);
-	if (ret) {
-		unlist_ops(ops);
-		ops_apply(ops, false);
-		refused_wait();
-		ops->func = ops->saved_func;
-	}
-	return ret;
+	return ops_come(ops);
 }
 
 /* Everything of ftrace_shutdown() but waiting for tasks that are in the ops */
@@ -244,21 +255,6 @@ int fentry_ops_unregister(struct ftrace_ops *ops)
 	return ret;
 }
 
-/*
- * Takes a subops off the lists. Its manager goes first, if this is its last one: a
- * manager on the list without subops would be an ops like any other.
- */
-static void unlist_subops(struct ftrace_ops *manager, struct ftrace_ops *subops)
-{
-	if (list_is_singular(&manager->subop_list)) {
-		unlist_ops(manager);
-		/* Pairs with fentry_member_next(): no subops means that it is unlisted. */
-		smp_wmb();
-	}
-	list_del_rcu(&subops->list);
-	subops->flags &= ~(FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP);
-}
-
 /**
  * ftrace_startup_subops - register an ops with a manager
  * @ops: the manager, whose function is called once for all of its subops at a site. It
@@ -288,15 +284,12 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
 	if (list_is_singular(&ops->subop_list))
 		list_ops(ops);
 	subops->seq = ops->seq;
+	subops->saved_func = subops->func;
 	subops->flags |= FTRACE_OPS_FL_ENABLED | FTRACE_OPS_FL_SUBOP;
 
-	ret = ops_apply(subops, true);
-	if (ret) {
-		unlist_subops(ops, subops);
-		ops_apply(subops, false);
-		refused_wait();
+	ret = ops_come(subops);
+	if (ret)
 		subops->managed = NULL;
-	}
 	return ret;
 }
 
@@ -312,16 +305,16 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
  */
 int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int command)
 {
+	int ret;
+
 	lockdep_assert_held(&ftrace_lock);
 
 	if (WARN_ON_ONCE(!(subops->flags & FTRACE_OPS_FL_ENABLED)))
 		return -EINVAL;
 
-	unlist_subops(ops, subops);
-	ops_go(subops);
-	ops_wait(subops);
+	ret = ftrace_shutdown(subops, command);
 	subops->managed = NULL;
-	return fentry_dead ? -ENODEV : 0;
+	return ret;
 }
 
 /* The registered ops that share filters. Returns how many: *@sharers is to be freed. */
