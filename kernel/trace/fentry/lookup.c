@@ -137,9 +137,7 @@ bool is_ftrace_trampoline(unsigned long addr)
 int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type,
 			   char *name, char *module_name, int *exported)
 {
-	struct ops_set *set;
-
-	guard(preempt)();
+	guard(rcu)();
 	if (IS_ENABLED(CONFIG_MODULES) &&
 	    fentry_freed_nth(&symnum, value, name, module_name)) {
 		*type = 'T';
@@ -147,10 +145,9 @@ int ftrace_mod_get_kallsym(unsigned int symnum, unsigned long *value, char *type
 		return 0;
 	}
 
-	set = fentry_set_nth(symnum);
-	if (!set)
+	*value = fentry_trampoline_nth(symnum);
+	if (!*value)
 		return -ERANGE;
-	*value = set->tramp.addr;
 	*type = 't';
 	strscpy(name, FENTRY_TRAMPOLINE_SYM, KSYM_NAME_LEN);
 	strscpy(module_name, "__builtin__ftrace", MODULE_NAME_LEN);

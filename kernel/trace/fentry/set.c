@@ -57,6 +57,7 @@ struct text_site_kind fentry_sites = {
 
 static DEFINE_HASHTABLE(sets, 12);
 static atomic_t nr_sets;	/* retired ones included */
+static atomic_t changes;	/* how often a trampoline has come or gone */
 
 /* Half of all ids: those of retired sets are in use for a while yet. */
 unsigned int fentry_sets_max = TEXT_TARGET_MAX / 2;
@@ -120,6 +121,7 @@ static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr
 static int target_alloc(struct ops_set *set)
 {
 	u32 mark = FENTRY_TOUCHED;
+	struct text_target *target;
 	int id, ret;
 
 	id = ida_alloc_range(&set_ids, FIRST_ID, TEXT_TARGET_MAX - 1, GFP_KERNEL);
@@ -134,12 +136,14 @@ static int target_alloc(struct ops_set *set)
 
 	if (set->flags & FENTRY_EXCLUSIVE)
 		mark |= FENTRY_MODIFIED;
-	*text_target(&fentry_sites, id) = (struct text_target) {
+	set->id = id;
+	target = text_target(&fentry_sites, id);
+	*target = (struct text_target) {
 		.addr	= set->off ? 0 : set->tramp.nr ? set->tramp.addr : set->direct,
-		.owner	= set,
 		.mark	= set->off ? 0 : mark,
 	};
-	set->id = id;
+	/* Pairs with fentry_trampoline_nth(): who sees the set sees what is in it. */
+	smp_store_release(&target->owner, set);
 	return 0;
 }
 
@@ -180,6 +184,7 @@ static void report_trampoline(const struct ops_set *set, bool comes)
 
 	if (!tramp->nr)
 		return;
+	atomic_inc(&changes);
 	if (!comes)
 		perf_event_text_poke(text, text, tramp->size, NULL, 0);
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, tramp->addr, tramp->size, !comes,
@@ -262,7 +267,7 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 	}
 
 	atomic_inc(&nr_sets);
-	hash_add_rcu(sets, &set->hash, ops_hash(ops, nr, off));
+	hash_add(sets, &set->hash, ops_hash(ops, nr, off));
 	report_trampoline(set, true);
 	return set;
 }
@@ -331,7 +336,7 @@ void fentry_set_put_unused(struct ops_set *set)
 	if (set->nr_sites || hlist_unhashed(&set->hash))
 		return;
 
-	hash_del_rcu(&set->hash);
+	hash_del(&set->hash);
 	llist_add(&set->retired, &retired);
 	/* Before there are workqueues, retire_early() has to do it. */
 	if (system_unbound_wq)
@@ -399,6 +404,8 @@ static void retire_work_func(struct work_struct *work)
 		shared_left(gets);
 
 	llist_for_each_entry_safe(set, next, dying, retired) {
+		/* fentry_trampoline_nth() does not find it any more. */
+		WRITE_ONCE(text_target(&fentry_sites, set->id)->owner, NULL);
 		if (set->tramp.nr) {
 			report_trampoline(set, false);
 			fentry_trampoline_free(&set->tramp);
@@ -409,17 +416,44 @@ static void retire_work_func(struct work_struct *work)
 	}
 }
 
-/* For listing: the @n'th set with a trampoline, under RCU; NULL: there are not so many */
-struct ops_set *fentry_set_nth(unsigned int n)
-{
-	struct ops_set *set;
-	int bucket;
+/* Where fentry_trampoline_nth() was last: in one word, so that it needs no lock */
+union listing {
+	u64		word;
+	struct {
+		u32	changes;
+		u16	n, id;
+	};
+};
 
-	if (shared.tramp.nr && !n--)
-		return &shared;
-	hash_for_each_rcu(sets, bucket, set, hash) {
-		if (set->tramp.nr && !n--)
-			return set;
+/*
+ * For listing: the address of the @n'th trampoline, by id of its set, or 0: there are not so
+ * many. Who lists them asks for one after the other: so it goes on where it was last, if
+ * none has come or gone since.
+ */
+unsigned long fentry_trampoline_nth(unsigned int n)
+{
+	static u64 last;
+	union listing at = { .word = READ_ONCE(last) };
+	const struct ops_set *set;
+	unsigned int id, i;
+
+	guard(rcu)();
+	if (at.changes != (u32)atomic_read(&changes) || at.n > n)
+		at = (union listing){ .changes = atomic_read(&changes) };
+
+	for (id = at.id, i = at.n; id < TEXT_TARGET_MAX; id++) {
+		if (!READ_ONCE(fentry_sites.pages[id / TEXT_TARGET_PAGE])) {
+			id += TEXT_TARGET_PAGE - 1;
+			continue;
+		}
+		/* Pairs with target_alloc(): the set is initialised. */
+		set = smp_load_acquire(&text_target(&fentry_sites, id)->owner);
+		if (!set || !set->tramp.addr || i++ != n)
+			continue;
+		at.n = n;
+		at.id = id;
+		WRITE_ONCE(last, at.word);
+		return set->tramp.addr;
 	}
-	return NULL;
+	return 0;
 }

@@ -81,7 +81,7 @@ void fentry_sets_retarget(struct ftrace_ops *ops);
 void fentry_sets_silence(struct ftrace_ops *ops);
 bool fentry_sets_shared(void);
 void fentry_sets_sync(void);
-struct ops_set *fentry_set_nth(unsigned int n);
+unsigned long fentry_trampoline_nth(unsigned int n);
 
 static inline struct ops_set *fentry_site_set(const struct text_site *site)
 {
