@@ -66,9 +66,11 @@ struct text_target {
  * @mod: the module they are in, NULL for the kernel
  * @start: address of the first site
  * @end: first address after the last site
- * @first: no site before this one is pending
- * @last: no site from this one on is pending
- * @nr_pending: sites marked since the last commit
+ * @first: no site before this one is pending; while sites are patched: nor of this round
+ * @last: no site from this one on is pending; or of this round
+ * @marked: while sites are patched: no site from this one on is pending
+ * @nr_pending: sites marked since the last commit; while sites are patched: those of later
+ *	rounds
  * @known: it is among the tables of its kind
  * @ready: for the kind's owner: sites may be switched
  * @next: the next table of its kind
@@ -80,7 +82,7 @@ struct text_site_table {
 	struct text_site_kind	*kind;
 	struct module		*mod;
 	unsigned long		start, end;
-	unsigned int		first, last;
+	unsigned int		first, last, marked;
 	unsigned int		nr_pending;
 	bool			known;
 	bool			ready;

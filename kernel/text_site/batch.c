@@ -6,12 +6,37 @@
  * for each target a pending site may hold, the target it is to get (next); value
  * sites become what their values say. So preparing one needs no memory, and
  * nothing can fail once patching has begun.
+ *
+ * The run goes over the sites in rounds, each with three synchronisations of all CPUs.
+ * One round is the least work; with several, fewer functions trap at any moment. A task
+ * that is not let run could leave breakpoints where they are for long. So it is a thread
+ * of real-time priority that patches, the lowest there is: it waits for no task but those
+ * that have such a priority themselves.
  */
+#define pr_fmt(fmt) "text_site: " fmt
+
 #include <linux/cpu.h>
+#include <linux/kthread.h>
 #include <linux/memory.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/text_site.h>
+
+/* text_site.round: how many sites change in a round at most, 0: all of them */
+static unsigned int round_sites;
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "text_site."
+module_param_named(round, round_sites, uint, 0644);
+
+static struct kthread_worker *patcher __ro_after_init;
+
+/* A run of the patcher, for the thread */
+struct patch_work {
+	struct kthread_work	work;
+	struct text_site_kind	*kind;
+	int			ret;
+};
 
 static void table_reset(struct text_site_table *table)
 {
@@ -41,25 +66,108 @@ void text_site_abort(struct text_site_kind *kind)
 }
 
 /* Is the text of every pending site what its state says? */
-static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
+static int batch_verify(struct text_site_kind *kind)
 {
 	struct text_site_table *table;
 	int ret = 0;
 
-	*pending = 0;
-	for_each_text_site_table_of(kind, table) {
-		*pending += table->nr_pending;
+	for_each_text_site_table_of(kind, table)
 		ret = ret ?: kind->insn->verify(table);
-	}
 	return ret;
+}
+
+/*
+ * Has the next round change the sites behind those of the last one, of which there can be
+ * @left. Returns how many are left for other tables.
+ */
+static unsigned int table_next_round(struct text_site_table *table, unsigned int left)
+{
+	unsigned int take = min(table->nr_pending, left), i = table->last;
+
+	table->first = i;
+	table->nr_pending -= take;
+	left -= take;
+	/* All that are left: there is no need to look where they are. */
+	if (!table->nr_pending)
+		i = table->marked;
+	else
+		for (; take; i++)
+			take -= !!(table->sites[i].state & TEXT_SITE_PENDING);
+	table->last = i;
+	return left;
+}
+
+static bool has_pending(const struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+
+	for_each_text_site_table_of(kind, table) {
+		if (table->nr_pending)
+			return true;
+	}
+	return false;
+}
+
+static void batch_patch(struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+	unsigned int left;
+
+	for_each_text_site_table_of(kind, table) {
+		table->marked = table->last;
+		table->last = table->first;
+	}
+	for (;;) {
+		left = READ_ONCE(round_sites) ?: UINT_MAX;
+		for_each_text_site_table_of(kind, table)
+			left = table_next_round(table, left);
+		arch_text_site_patch(kind);
+		if (!has_pending(kind))
+			break;
+		/* For tasks of the same priority: nothing traps now. */
+		yield();
+	}
+}
+
+static void patch_work_func(struct kthread_work *work)
+{
+	struct patch_work *patch = container_of(work, struct patch_work, work);
+
+	guard(mutex)(&text_mutex);
+	patch->ret = batch_verify(patch->kind);
+	if (!patch->ret)
+		batch_patch(patch->kind);
+}
+
+static int __init patcher_init(void)
+{
+	struct kthread_worker *worker = kthread_create_worker(0, "text_site");
+
+	if (IS_ERR(worker)) {
+		pr_warn("no thread: patching is done by whoever asks for it (%pe)\n", worker);
+		return PTR_ERR(worker);
+	}
+	sched_set_fifo_low(worker->task);
+	patcher = worker;
+	return 0;
+}
+core_initcall(patcher_init);
+
+/*
+ * Is a task's own priority as good as the thread's? Not if it is lent: it may be taken back
+ * at any time; nor in deadline scheduling, where it may have to wait for its next period.
+ */
+static bool can_patch(const struct task_struct *task)
+{
+	return task->policy == SCHED_FIFO || task->policy == SCHED_RR;
 }
 
 /**
  * text_site_commit - switch every pending site to its next target
  * @kind: the sites of which kind
  *
- * Three synchronisations of all CPUs, however many sites; none if no site is
- * pending. All sites are checked before the first is touched.
+ * Three synchronisations of all CPUs for each round, however many sites; none if no site
+ * is pending. All sites are checked before the first is touched.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
  * text_mutex. Under the lock of the kind's owner, who has made every target with
@@ -71,25 +179,32 @@ static int batch_verify(struct text_site_kind *kind, unsigned int *pending)
  */
 int text_site_commit(struct text_site_kind *kind)
 {
+	struct patch_work patch = { .kind = kind };
 	struct text_site_table *table;
-	unsigned int pending;
-	int ret;
+
+	if (!has_pending(kind))
+		return 0;
+
+	kthread_init_work(&patch.work, patch_work_func);
 
 	/*
 	 * A CPU that comes up runs traced functions before it can take a
 	 * breakpoint, and before it gets IPIs.
 	 */
 	cpus_read_lock();
-	mutex_lock(&text_mutex);
-	ret = batch_verify(kind, &pending);
-	if (!ret && pending)
-		arch_text_site_patch(kind);
-	mutex_unlock(&text_mutex);
+	/* Lockdep does not see who waits for the thread. */
+	might_lock(&text_mutex);
+	if (!patcher || can_patch(current)) {
+		patch_work_func(&patch.work);
+	} else {
+		kthread_queue_work(patcher, &patch.work);
+		kthread_flush_work(&patch.work);
+	}
 	cpus_read_unlock();
 
-	if (ret) {
+	if (patch.ret) {
 		text_site_abort(kind);
-		return ret;
+		return patch.ret;
 	}
 
 	for_each_text_site_table_of(kind, table)

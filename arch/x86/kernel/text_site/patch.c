@@ -66,8 +66,9 @@ static void report_pending(struct text_site_kind *kind)
 }
 
 /**
- * arch_text_site_patch - switch the pending sites of a kind
- * @kind: which; all its pending sites have been verified
+ * arch_text_site_patch - switch the pending sites of a kind, or those of one round
+ * @kind: which; the pending sites from @first to before @last of each table have been
+ *	verified
  *
  * Context: process context, under text_mutex. Interrupts are off for RUN_MAX sites
  * at a time.
@@ -83,7 +84,7 @@ void arch_text_site_patch(struct text_site_kind *kind)
 		if (pass == TEXT_PASS_TAIL)
 			report_pending(kind);
 		for_each_text_site_table_of(kind, table) {
-			if (table->nr_pending)
+			if (table->first < table->last)
 				kind->insn->patch(table, pass);
 		}
 		arch_text_site_sync();
