@@ -8,11 +8,12 @@ CMD     ?= ls -R /proc/1
 JOBS    ?= $(shell nproc)
 V       ?= 0
 MACHINES ?= all
+ROWS    ?= all
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FILTER CMD JOBS V MACHINES
+export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
@@ -43,6 +44,7 @@ help:
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
+	@echo "ROWS='lat*'         make bench: only these parts of bench/parts.tab"
 	@echo 'JOBS=n              processes to compile with'
 	@echo 'V=1                 show what the tools print'
 
@@ -70,8 +72,8 @@ test-variants:
 	@ENGINE=classic VARIANT=no_engine MACHINES=values $(STEPS:@%=%) test-begin $(BUILT) test-machine
 	@ENGINE=classic VARIANT=no_tracer MACHINES=values $(STEPS:@%=%) $(BUILT) test-machine test-end
 bench:
-	@ENGINE=classic VARIANT= $(STEPS:@%=%) $(BUILT) bench-measure
-	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) $(BUILT) bench-measure
-	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) $(BUILT) bench-measure bench-table
+	@ENGINE=classic VARIANT= $(STEPS:@%=%) bench
+	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
+	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) bench bench-table
 clean distclean:
 	$(STEPS) $@

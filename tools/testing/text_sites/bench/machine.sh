@@ -1,8 +1,7 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is `switching`, `crowd`, `per_calls`, `jumps`, `updates`, `immediates`, `markers`,
-# `mark_syncs`, `hackbench` or `guard`.
+# PART is one of parts.tab, or `guard`.
 set -eu
 TESTS=/kselftest/text_sites
 COST=/sys/kernel/debug/function_cost
@@ -88,7 +87,7 @@ sample()
 		sort -n | awk 'NR == 1 { printf "%.1f", $1 / 10000 }')"
 }
 
-calls()
+each_call()
 {
 	local base
 	base=$(cat $COST/calls)
@@ -118,7 +117,7 @@ calls()
 # The longest time without interrupts or preemption while an ops is attached to all
 # and detached. With two processors, one would wait for the other while that has its
 # turn in the emulator.
-latency()
+others_latency()
 {
 	local _ max
 	echo 0 >options/function-trace
@@ -138,7 +137,7 @@ own_latency()
 {
 	local _
 	echo 2000 >buffer_size_kb
-	echo "common_pid == $$" >events/preemptirq/filter
+	echo "common_pid == $$ || comm == \"text_site\"" >events/preemptirq/filter
 	echo 1 >events/preemptirq/enable
 	read -r _ <$COST/switch
 	echo 0 >events/preemptirq/enable
@@ -175,6 +174,42 @@ switching()
 	put ninth "$(cat $COST/ninth)"
 }
 
+# cpus: with as many processors as it is to be counted with
+cpus()
+{
+	local n
+	n=$(nproc)
+	switch "cpus.$n" ''
+}
+
+# starved: how long a round of the patcher is under way, which traps in all functions, and
+# how long if who asks for it gets no processor; with two of them
+starved()
+{
+	local i
+	# From the first synchronisation of a round, when its breakpoints are there, to the
+	# last, when the last one is gone
+	round()
+	{
+		echo >instances/seen/trace
+		"$@" "$TESTS/cost" current_tracer function >/dev/null
+		echo nop >current_tracer
+		put "$key" "$(awk '/^text_site-.* sync: / { print $4 + 0 }' instances/seen/trace |
+			awk 'NR == 1 { first = $1 } NR == 3 { printf "%d", ($1 - first) * 1e9 + 0.5 }')"
+	}
+	# With the first event tracing also begins to note the names of tasks.
+	echo 1 >events/sched/sched_process_exec/enable
+	echo 'p:sync do_sync_core' >kprobe_events
+	mkdir instances/seen
+	echo 1 >instances/seen/events/kprobes/sync/enable
+	key=round.alone round env
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		while :; do :; done &
+	done
+	key=round.starved round chrt -i 0
+	kill $(jobs -p)
+}
+
 # crowd: what ten thousand users of direct calls cost the others, and what a module does
 # that comes while five ops trace everything; with two processors
 crowd()
@@ -199,16 +234,21 @@ crowd()
 	syncs crowd.load 'insmod '$TESTS'/test_modules/functions_many.ko'
 }
 
-# per_calls: with one processor
-per_calls()
+# calls: with one processor
+calls()
 {
 	local n
-	calls
-	latency
-	own_latency
+	each_call
 	for n in 0 1 2 4 8 16; do sample "ops.$n" nr_ops_relevant=$n; done
 	sample ops.regs nr_ops_relevant=1 save_regs=1
 	for n in 1 8 64; do sample "ops.2+$n" nr_ops_relevant=2 nr_ops_irrelevant=$n; done
+}
+
+# latency: with one processor
+latency()
+{
+	others_latency
+	own_latency
 }
 
 # jumps: what can be changed instead of being called directly; with one processor
@@ -298,7 +338,7 @@ guard()
 	local _ n
 	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
 	for _ in 1 2 3; do
-		calls
+		each_call
 		growth 1 1000
 	done
 	echo >$COST/sites
@@ -309,4 +349,4 @@ insmod $TESTS/test_modules/function_cost.ko
 echo 20000 >buffer_size_kb
 # Time that nobody works in is no cost, and it is the same with both engines.
 echo 1 >/sys/kernel/rcu_expedited
-"$1"
+"${1%-*}"

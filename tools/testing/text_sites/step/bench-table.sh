@@ -4,9 +4,28 @@ set -eu
 . "$(dirname "$0")/../lib.sh"
 
 bench=$BUILD/bench
-cat "$bench"/text_sites{,-indirect}.tsv >"$bench/ours.tsv"
+
+# counts KERNEL: of the parts that ROWS picks
+counts()
+{
+	local part
+	awk '/^[^#]/ { print $1 }' "$HARNESS/bench/parts.tab" | "$HARNESS/vm/pick" "$ROWS" |
+	while read -r part; do
+		[ ! -e "$bench/$1.$part" ] || cat "$bench/$1.$part"
+	done
+}
+
+counts classic >"$bench/classic.tsv"
+{
+	counts text_sites
+	# Of this one only what indirect calls cost
+	counts text_sites-indirect | sed -n 's/^hackbench\.1/hackbench.indirect/p'
+} >"$bench/ours.tsv"
 "$HARNESS/bench/table" "$HARNESS/bench/goals.tab" "$bench"/{classic,ours}.tsv \
 	"$bench/table.tsv" | tee "$bench/table.txt"
+"$HARNESS/bench/draw" "$bench"/{classic,ours}.tsv "$bench" | while IFS= read -r picture; do
+	say "a picture: $(short "$picture")"
+done
 
 # What instructions do not tell
 gcc -O2 -Wall -mno-red-zone -fno-pie -no-pie -o "$bench/calls" "$HARNESS/bench/calls.c" ||

@@ -1,23 +1,32 @@
 #!/bin/bash
-# Counts what function tracing costs with the kernel in build/<engine>.
+# Counts what function tracing costs with one kernel: those parts of bench/parts.tab that
+# ROWS picks. Builds the kernel if there is one. What was counted of the same kernel
+# before is not counted again.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 bench=$BUILD/bench
 mkdir -p "$bench"
 
-# measure PART PROCESSORS [PARAMETERS]: with more on the kernel's command line
+# parts: those wanted of this kernel, a line each
+parts()
+{
+	local name smp kernels append
+	while read -r name smp kernels append; do
+		case $name in '' | '#'*) continue ;; esac
+		case ,$kernels, in *,"${VARIANT:-$ENGINE}",*) ;; *) continue ;; esac
+		[ -z "$("$HARNESS/vm/pick" "$ROWS" <<<"$name")" ] || echo "$name $smp $append"
+	done <"$HARNESS/bench/parts.tab"
+}
+
+# measure PART PROCESSORS PARAMETERS
 measure()
 {
 	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))"
 	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --smp "$2" --timeout 1800 \
-		--append "${3:-}" \
-		"$HARNESS/bench/machine.sh" "$1" >"$bench/$KERNEL.$1" ||
+		--append "${3#-}" "$HARNESS/bench/machine.sh" "$1" ||
 		die "$KERNEL: $1 could not be measured (log: $(short "$LOG/bench-$KERNEL-$1.console"))"
 }
-
-# The emulated processor would do without.
-retpolines=spectre_v2=retpoline
 
 # The relocations that moving the kernel (KASLR) needs in the table of sites
 relocations()
@@ -56,13 +65,6 @@ script()
 	rm -rf "$work"
 }
 
-# Our engine with tracepoints that make indirect calls: for one row only
-indirect()
-{
-	measure hackbench 1 $retpolines
-	sed -n 's/^hackbench\.1/hackbench.indirect/p' "$bench/$KERNEL.hackbench" >"$bench/$KERNEL.tsv"
-}
-
 # Lines of code, neither blank nor comment: the engine, its architecture half, the patcher
 # and the build script, with all their headers, and nothing left out but tests
 lines()
@@ -86,26 +88,38 @@ lines()
 	done | grep -c '[^[:space:]]')"
 }
 
-case $VARIANT in
-'') ;;
-indirect) indirect; exit ;;
-*) die "there is nothing to measure for VARIANT=$VARIANT" ;;
-esac
-measure switching 2
-[ "$ENGINE" = classic ] || measure crowd 2
-measure per_calls 1
-measure jumps 1 $retpolines
-measure updates 2
-measure immediates 1
-measure markers 1
-measure mark_syncs 2
-measure hackbench 1 $retpolines
+host()
 {
+	local table
 	mapfile -t table < <(relocations)
 	printf 'relocs\t%s\n' "$(awk "BEGIN { printf \"%.2f\", ${table[0]} / ${table[1]} }")"
 	printf 'script\t%s\n' "$(script)"
 	lines
-} >"$bench/$ENGINE.host"
-for part in switching crowd per_calls jumps updates immediates markers mark_syncs hackbench host; do
-	[ ! -e "$bench/$ENGINE.$part" ] || cat "$bench/$ENGINE.$part"
-done >"$bench/$ENGINE.tsv"
+}
+
+# What a count is of
+measured() { cat "$OUT/arch/x86/boot/bzImage" "$ROOTFS.cpio" "$HARNESS/bench/machine.sh" "$0" | hash; }
+
+main()
+{
+	local wanted name smp append of
+	wanted=$(parts)
+	[ -n "$wanted" ] || return 0
+	for step in packages tree kernel rootfs; do "$HARNESS/step/$step.sh"; done
+	of=$(measured)
+	while read -r name smp append <&3; do
+		if [ "$(stamp "bench-$KERNEL-$name")" = "$of" ]; then
+			say "$KERNEL: $name is up to date"
+			continue
+		fi
+		begin "bench-$KERNEL-$name"
+		case $name in
+		host) host ;;
+		*) measure "$name" "$smp" "$append" ;;
+		esac >"$bench/$KERNEL.$name"
+		finish "bench-$KERNEL-$name" "$of"
+	done 3<<<"$wanted"
+}
+
+# On one line: bash reads a script as it goes, and this one may change meanwhile.
+main; exit
