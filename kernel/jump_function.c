@@ -231,7 +231,10 @@ static int dynfunc_coming(struct text_site_table *table)
 	return 0;
 }
 
-/* Sites outside of a module that jump into it: how many will not any more? */
+/*
+ * Sites outside of a module that jump into it: how many will not any more? One whose text
+ * is not what it should be does not keep the others from being changed: it is dead.
+ */
 static unsigned int prepare_defaults(struct module *mod)
 {
 	struct text_site_table *table;
@@ -244,8 +247,15 @@ static unsigned int prepare_defaults(struct module *mod)
 		for_each_text_site(site, table) {
 			struct text_target *now = target_now(site);
 
-			if (!within_module(now->addr, mod))
+			if (site->state & TEXT_SITE_DEAD || !within_module(now->addr, mod))
 				continue;
+			if (arch_text_site_get(&dynfunc_sites, text_site_addr(site)) != now->addr) {
+				pr_err("%pS does not jump to %pS in %s: left alone\n",
+				       (void *)text_site_addr(site), (void *)now->addr,
+				       module_name(mod));
+				WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
+				continue;
+			}
 			pr_info("%pS goes with %s: %pS is %pS again\n", (void *)now->addr,
 				module_name(mod), (void *)text_site_addr(site), now->owner);
 			site_prepare(table, site, (unsigned long)now->owner);

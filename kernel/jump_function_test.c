@@ -12,6 +12,7 @@
 #include <linux/jiffies.h>
 #include <linux/jump_function.h>
 #include <linux/kthread.h>
+#include <linux/module.h>
 #include <linux/text_site.h>
 #include <linux/tracepoint.h>
 
@@ -395,6 +396,44 @@ static void test_text(struct kunit *test)
 				(unsigned long)targets[i]);
 	}
 }
+
+/* The target that a jump function has, and its kind: what its text is to be */
+static struct text_target *target_of(const void *dynfunc, struct text_site_kind **kind)
+{
+	const unsigned long addr = (unsigned long)dynfunc;
+	struct text_site_table *table;
+	struct text_site *site = text_site_find(NULL, addr, addr, &table);
+
+	*kind = table->kind;
+	return text_target(table->kind, text_site_target_id(site));
+}
+
+#ifdef CONFIG_MODULES
+DEFINE_DYNFUNC(test_wrong, one_first);
+
+/* One whose text is wrong does not keep others jumping into text that goes. */
+static void test_targets_go(struct kunit *test)
+{
+	struct module *module = kunit_kzalloc(test, sizeof(*module), GFP_KERNEL);
+	struct text_site_kind *kind;
+	struct text_target *wrong = target_of(&dynfunc_test_wrong, &kind);
+
+	KUNIT_ASSERT_NOT_NULL(test, module);
+	module->mem[MOD_TEXT].base = one_third;
+	module->mem[MOD_TEXT].size = 1;
+	KUNIT_ASSERT_EQ(test, dynfunc_update(test_one, one_third), 0);
+	KUNIT_ASSERT_EQ(test, dynfunc_update(test_other, one_third), 0);
+	wrong->addr = (unsigned long)one_third;
+
+	kind->going(module, NULL);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 1);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_other(0), 1);
+	/* It stays as it is from then on. */
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_wrong, one_second), -ENOENT);
+	KUNIT_EXPECT_EQ(test, dynfunc_test_wrong(0), 1);
+	wrong->addr = (unsigned long)one_first;
+}
+#endif
 #endif
 
 static struct kunit_case jump_function_cases[] = {
@@ -410,6 +449,9 @@ static struct kunit_case jump_function_cases[] = {
 	KUNIT_CASE(test_what_is_no_function),
 	KUNIT_CASE(test_what_is_no_jump_function),
 	KUNIT_CASE(test_text),
+#ifdef CONFIG_MODULES
+	KUNIT_CASE(test_targets_go),
+#endif
 #endif
 	{}
 };
