@@ -434,6 +434,58 @@ static void test_targets_go(struct kunit *test)
 	wrong->addr = (unsigned long)one_first;
 }
 #endif
+
+#ifdef CONFIG_TRACEPOINTS_JUMP_FUNCTION
+DECLARE_TRACE(jump_test_wrong, TP_PROTO(u64 e), TP_ARGS(e));
+DEFINE_TRACE(jump_test_wrong, TP_PROTO(u64 e), TP_ARGS(e));
+
+/* Have the text of the tracepoint's jump be wrong, or right again. */
+static void change_jump(void)
+{
+	struct text_site_kind *kind;
+
+	target_of(&dynfunc_tp_func_jump_test_wrong, &kind)->addr ^= 1;
+}
+
+static void fire_wrong(struct kunit *test, long first, long second)
+{
+	const long first_was = atomic_long_read(&first_hits);
+	const long second_was = atomic_long_read(&second_hits);
+
+	trace_jump_test_wrong(0x100000001ull);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&first_hits), first_was + first);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&second_hits), second_was + second);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&wrong_hits), 0);
+}
+
+/* While the jump cannot be changed, no probe comes; and none gets what is another's. */
+static void test_jump_cannot_be_changed(struct kunit *test)
+{
+	change_jump();
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test_wrong(probe_first, &first_hits), -EINVAL);
+	fire_wrong(test, 0, 0);
+	change_jump();
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test_wrong(probe_first, &first_hits), 0);
+	fire_wrong(test, 1, 0);
+
+	change_jump();
+	KUNIT_EXPECT_EQ(test, register_trace_prio_jump_test_wrong(probe_second, &second_hits,
+								  TRACEPOINT_DEFAULT_PRIO + 1),
+			-EINVAL);
+	fire_wrong(test, 1, 0);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test_wrong(probe_first, &first_hits), 0);
+	fire_wrong(test, 0, 0);
+	/* It still leads to the first one. */
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test_wrong(probe_second, &second_hits), -EINVAL);
+	fire_wrong(test, 0, 0);
+
+	change_jump();
+	KUNIT_EXPECT_EQ(test, register_trace_jump_test_wrong(probe_second, &second_hits), 0);
+	fire_wrong(test, 0, 1);
+	KUNIT_EXPECT_EQ(test, unregister_trace_jump_test_wrong(probe_second, &second_hits), 0);
+	tracepoint_synchronize_unregister();
+}
+#endif
 #endif
 
 static struct kunit_case jump_function_cases[] = {
@@ -451,6 +503,9 @@ static struct kunit_case jump_function_cases[] = {
 	KUNIT_CASE(test_text),
 #ifdef CONFIG_MODULES
 	KUNIT_CASE(test_targets_go),
+#endif
+#ifdef CONFIG_TRACEPOINTS_JUMP_FUNCTION
+	KUNIT_CASE(test_jump_cannot_be_changed),
 #endif
 #endif
 	{}
