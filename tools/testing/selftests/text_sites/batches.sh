@@ -6,6 +6,7 @@
 . "$(dirname "$0")/functions.sh"
 
 OPTIMIZATION=/proc/sys/debug/kprobes-optimization
+ROUND=/sys/module/text_site/parameters/round
 MODULE="$HERE/test_modules/functions_many.ko"
 
 remove_module()
@@ -33,6 +34,7 @@ end_counting()
 	echo 0 > events/enable
 	echo > kprobe_events
 	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
+	echo 0 > $ROUND
 }
 
 hits()
@@ -122,5 +124,111 @@ a_module_that_comes_while_five_ops_trace_everything()
 	no_tracers
 }
 
-run_tests a_tracer_on_and_off a_filter_that_changes a_filter_that_several_share \
+# few LIMIT COMMAND: it synchronises not much more often than its text needs
+few()
+{
+	local before n
+	before=$(hits)
+	eval "$2"
+	n=$((($(hits) - before) / $(nproc)))
+	echo "# $n synchronisations for $2"
+	[ $n -le "$1" ] || fail "$n synchronisations for $2, should be $1 at most"
+}
+
+# In an instance of their own, so that the event that counts stays on
+many_events_at_once()
+{
+	local seen=instances/batches_seen on
+	begin_counting
+	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
+		skip "tracepoints without jump functions"
+	mkdir $seen
+	for i in 1 2; do
+		# Three of them have a probe already, which notes the names of tasks.
+		few 18 "echo 1 > $seen/events/sched/enable"
+		few 18 "echo 0 > $seen/events/sched/enable"
+		few 60 "echo 1 > $seen/events/enable"
+		on=$(cat $seen/events/enable)
+		[[ $on = [1X] ]] || fail "enabled, but events/enable says $on"
+		few 60 "echo 0 > $seen/events/enable"
+		equal "disabled" "$(cat $seen/events/enable)" 0
+	done
+	echo 1 > $seen/events/sched/enable
+	sleep 0.2
+	grep -q ' sched_switch: ' $seen/trace || fail "no events after all that"
+	echo 0 > $seen/events/enable
+	rmdir $seen
+}
+
+rounds_of_a_limited_size()
+{
+	local syncs
+	begin_counting
+	echo 7000 > $ROUND
+	syncs=$((3 * (($(nr_available) + 6999) / 7000)))
+	one_batch 'echo function > current_tracer' $syncs
+	equal "text" "$(site_text)" "call $(nr_available)"
+	one_batch 'echo nop > current_tracer' $syncs
+	equal "text" "$(site_text)" "nop $(nr_available)"
+	echo 1 > $ROUND
+	echo 'ksys_*' > set_ftrace_filter
+	one_batch 'echo function > current_tracer' $((3 * $(grep -vc '^#' set_ftrace_filter)))
+	echo nop > current_tracer
+}
+
+rounds_over_several_tables()
+{
+	local round
+	[ -e "$MODULE" ] || skip "no module functions_many"
+	begin_counting
+	insmod "$MODULE"
+	echo ksys_read > set_ftrace_filter
+	grep '\[functions_many\]' available_filter_functions | head -n 4 | cut -d' ' -f1 \
+		>> set_ftrace_filter
+	for round in 1 2 4 5; do
+		echo $round > $ROUND
+		one_batch 'echo function > current_tracer' $((3 * ((5 + round - 1) / round)))
+		equal "attached" "$(wc -l < enabled_functions)" 5
+		one_batch 'echo nop > current_tracer' $((3 * ((5 + round - 1) / round)))
+	done
+	echo > set_ftrace_filter
+}
+
+# From the first breakpoint of a round to the last head, nothing of ordinary priority runs
+# in place of who patches, however low the priority of who asked for it.
+a_writer_that_is_starved()
+{
+	local i taken seen=instances/batches_seen
+	begin_counting
+	# Where the function tracer does not write over them
+	mkdir $seen
+	for ((i = 0; i < $(nproc); i++)); do
+		while :; do :; done &
+	done
+	echo 'prev_comm == "text_site"' > $seen/events/sched/sched_switch/filter
+	echo 1 > $seen/events/sched/sched_switch/enable
+	echo 1 > $seen/events/kprobes/sync/enable
+	echo > $seen/trace
+	chrt -i 0 "$HERE/cost" current_tracer function > /dev/null
+	cat $seen/trace > /tmp/batches_seen
+	stop_jobs
+	echo nop > current_tracer
+	# The second and third synchronisation of a round end a time in which the thread is
+	# not to lose its processor: a priority below 100 is a real-time one.
+	taken=$(awk '
+		$1 !~ /^text_site-/ { next }
+		/ sync: / { syncs++; next }
+		/ sched_switch: / && / prev_state=R/ && syncs % 3 {
+			sub(/.*next_prio=/, "")
+			if ($0 >= 100) print
+		}
+		END { if (syncs != 3) print "synchronisations: " syncs + 0 }' /tmp/batches_seen)
+	equal "taken away" "$taken" ''
+	echo 0 > $seen/events/enable
+	rmdir $seen
+}
+
+run_tests many_events_at_once rounds_of_a_limited_size rounds_over_several_tables \
+	a_writer_that_is_starved \
+	a_tracer_on_and_off a_filter_that_changes a_filter_that_several_share \
 	everything_off_and_on_by_sysctl a_module_that_comes_while_five_ops_trace_everything
