@@ -154,6 +154,20 @@ void *__dynfunc_target(const void *dynfunc)
 }
 EXPORT_SYMBOL_GPL(__dynfunc_target);
 
+/* Is a default there for as long as what has it? */
+static bool is_default(const struct text_site_table *table, unsigned long func)
+{
+	struct text_range text;
+
+	if (text_site_text(table, func, &text) || core_kernel_text(func))
+		return true;
+#ifdef CONFIG_MODULES
+	return table->mod && text_site_in_used(table->mod, MOD_TEXT, (void *)func, 1);
+#else
+	return false;
+#endif
+}
+
 /*
  * A record as the build has made it: its state is a reference to the default, relative to
  * the field. Until it gets its targets, the state is how far that is from the site, as
@@ -162,15 +176,13 @@ EXPORT_SYMBOL_GPL(__dynfunc_target);
 static int dynfunc_take(struct text_site_table *table)
 {
 	struct text_site *site;
-	struct text_range text;
 
 	for_each_text_site(site, table) {
 		const unsigned long addr = text_site_addr(site);
 		const unsigned long func = (unsigned long)&site->state + (s32)site->state;
 		const unsigned long now = arch_text_site_get(&dynfunc_sites, addr);
 
-		if ((table->mod ? now != func : !now) ||
-		    (!kernel_text_address(func) && !text_site_text(table, func, &text))) {
+		if ((table->mod ? now != func : !now) || !is_default(table, func)) {
 			pr_err("%s: %pS is no jump to its default %pS\n", module_name(table->mod),
 			       (void *)addr, (void *)func);
 			return -EINVAL;

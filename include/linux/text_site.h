@@ -207,6 +207,9 @@ int text_site_kind_init(struct text_site_kind *kind, struct text_site *start,
 			struct text_site *stop, s32 *refs);
 bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
 			 unsigned int size);
+bool text_site_in_data(const struct module *mod, const void *start, unsigned int size);
+bool text_site_in_used(const struct module *mod, unsigned int type, const void *start,
+		       unsigned int size);
 
 /* Tables: kernel/text_site/table.c */
 
@@ -222,8 +225,8 @@ void text_site_table_add(struct text_site_table *table);
 void text_site_table_remove(struct text_site_table *table);
 void text_site_table_kill(struct text_site_table *table, unsigned long start,
 			  unsigned long end);
-bool text_site_tables_overlap(const struct text_site_table *a,
-			      const struct text_site_table *b);
+bool text_site_table_overlaps(const struct text_site_table *table, unsigned long start,
+			      unsigned long end, const char *why);
 struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 				 unsigned long end, struct text_site_table **in);
 

@@ -15,10 +15,12 @@
 
 #include <linux/cleanup.h>
 #include <linux/init.h>
+#include <linux/jump_label.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/static_call_types.h>
 #include <linux/text_site.h>
 
 const char *const text_section_names[NR_TEXT_SECTIONS] = {
@@ -129,6 +131,57 @@ bool text_site_in_memory(const struct module *mod, unsigned int type, const void
 	return offset < mem->size && size <= mem->size - offset;
 }
 
+/**
+ * text_site_in_data - is something wholly in a module's data, but in no table of sites?
+ * @mod: the module
+ * @start: its first byte
+ * @size: in bytes
+ *
+ * Return: whether it is.
+ */
+bool text_site_in_data(const struct module *mod, const void *start, unsigned int size)
+{
+	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++) {
+		const struct text_section *section = &mod->text_sites[i];
+
+		if (start < section->start + section->size && start + size > section->start)
+			return false;
+	}
+	return text_site_in_memory(mod, MOD_DATA, start, size);
+}
+
+/**
+ * text_site_in_used - is something wholly in a part of a module that another depends on?
+ * @mod: the other one, which keeps those that it depends on from going away
+ * @type: the part, enum mod_mem_type
+ * @start: its first byte
+ * @size: in bytes
+ *
+ * Context: while @mod is being loaded: what it depends on is known, and does not change.
+ *
+ * Return: whether it is.
+ */
+bool text_site_in_used(const struct module *mod, unsigned int type, const void *start,
+		       unsigned int size)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	const struct module_use *use;
+
+	list_for_each_entry(use, &mod->target_list, target_list) {
+		if (text_site_in_memory(use->target, type, start, size))
+			return true;
+	}
+	return false;
+#else
+	/* No module goes away. */
+	const struct module *used;
+
+	guard(preempt)();
+	used = __module_address((unsigned long)start);
+	return used && text_site_in_memory(used, type, start, size);
+#endif
+}
+
 /* Can a section be used in place, as whole records of @record bytes? */
 static int check_section(const struct module *mod, enum text_section_id id, unsigned int record)
 {
@@ -178,18 +231,52 @@ static int module_table_new(struct module *mod, struct text_site_kind *kind)
 	return text_site_table_init(table);
 }
 
-static int module_check_overlaps(const struct module *mod)
+/* Is text no site of a module's, but of kinds before @until? */
+static int check_no_site(const struct module *mod, enum text_section_id until,
+			 unsigned long start, unsigned int size, const char *why)
 {
-	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++) {
-		for (unsigned int j = 0; j < i; j++) {
-			const struct text_site_table *a = mod->text_sites[i].table;
-			const struct text_site_table *b = mod->text_sites[j].table;
+	for (unsigned int i = 0; i < until; i++) {
+		const struct text_site_table *table = mod->text_sites[i].table;
 
-			if (a && b && text_site_tables_overlap(a, b))
-				return -EINVAL;
-		}
+		if (table && text_site_table_overlaps(table, start, start + size, why))
+			return -EINVAL;
 	}
 	return 0;
+}
+
+/* Is nothing changed by two? */
+static int module_check_overlaps(const struct module *mod)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++) {
+		const struct text_site_table *table = mod->text_sites[i].table;
+		struct text_site *site;
+
+		if (!table)
+			continue;
+		for_each_text_site(site, table)
+			ret = ret ?: check_no_site(mod, i, text_site_addr(site),
+						   text_site_size(table->kind, site),
+						   "where one of another table does");
+	}
+
+#ifdef CONFIG_JUMP_LABEL
+	/* Some have two bytes. What begins behind these in a longer one is no site's text. */
+	for (unsigned int i = 0; i < mod->num_jump_entries; i++)
+		ret = ret ?: check_no_site(mod, NR_TEXT_SECTIONS,
+					   jump_entry_code(&mod->jump_entries[i]), 2,
+					   "which a static key changes");
+#endif
+#ifdef CONFIG_HAVE_STATIC_CALL_INLINE
+	for (unsigned int i = 0; i < mod->num_static_call_sites; i++) {
+		const s32 *addr = &mod->static_call_sites[i].addr;
+
+		ret = ret ?: check_no_site(mod, NR_TEXT_SECTIONS, (unsigned long)addr + *addr,
+					   TEXT_SITE_SIZE, "which a static call changes");
+	}
+#endif
+	return ret;
 }
 
 /**

@@ -19,6 +19,7 @@
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
+#include <linux/bsearch.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -245,6 +246,18 @@ static int refused(const struct text_site_table *table, unsigned int i, const ch
 	return -EINVAL;
 }
 
+/* Do a module's sites hold what they were compiled to? The kernel's are looked at later. */
+static int check_text(const struct text_site_table *table)
+{
+	const struct text_site_kind *kind = table->kind;
+
+	for (unsigned int i = 0; table->mod && kind->original && i < table->nr; i++) {
+		if (arch_text_site_get(kind, text_site_addr(&table->sites[i])) != kind->original)
+			return refused(table, i, "which does not go where it should");
+	}
+	return 0;
+}
+
 /* Is every site in text? @sorted: are they in order, and far enough apart? */
 static int check_addresses(const struct text_site_table *table, bool *sorted)
 {
@@ -273,26 +286,28 @@ static unsigned long end_of(const struct text_site_table *table, unsigned int i)
 
 /**
  * text_site_table_init - check and sort a table
- * @table: with its kind, mod, sites, nr, and refs if there are any. It ends before that
- *	at a record without reference: the build leaves those where it dropped sites.
+ * @table: with its kind, mod, sites, nr, and refs if there are any. The kernel's function
+ *	entries end before records without reference, which the build leaves where it has
+ *	dropped weak functions
  *
  * Context: process context, or early boot; before the table is added.
  *
  * Return: 0; or an error with a message, and no text has been touched: -EINVAL if a
  * record refers to anything outside the text of the kernel or of the module, or to where
- * another one does, as nothing in such a table can be trusted; or what the kind's @take
- * returns.
+ * another one does, or if a module's text is not that of the kind's @original, as nothing
+ * in such a table can be trusted; or what the kind's @take returns.
  */
 int text_site_table_init(struct text_site_table *table)
 {
+	const bool may_end_early = !table->mod && table->kind->section == TEXT_SECTION_ENTRIES;
 	unsigned int i;
 	bool sorted;
 	int ret;
 
-	while (table->nr && !table->sites[table->nr - 1].offset)
+	while (may_end_early && table->nr && !table->sites[table->nr - 1].offset)
 		table->nr--;
 
-	ret = check_addresses(table, &sorted);
+	ret = check_addresses(table, &sorted) ?: check_text(table);
 	if (!ret && table->kind->take)
 		ret = table->kind->take(table);
 	if (ret)
@@ -313,28 +328,39 @@ int text_site_table_init(struct text_site_table *table)
 	return 0;
 }
 
+struct overlap {
+	const struct text_site_kind	*kind;
+	struct text_range		text;
+};
+
+/* Where a site is from some text: before it, in it, behind it */
+static int text_cmp(const void *key, const void *site)
+{
+	const struct overlap *overlap = key;
+	const unsigned long addr = text_site_addr(site);
+
+	if (addr >= overlap->text.end)
+		return -1;
+	return addr + text_site_size(overlap->kind, site) <= overlap->text.start;
+}
+
 /**
- * text_site_tables_overlap - does any text belong to sites of two tables?
- * @a: initialised
- * @b: initialised
+ * text_site_table_overlaps - does any of some text belong to a site?
+ * @table: initialised
+ * @start: address of the first byte
+ * @end: address of the first byte after the last
+ * @why: it may not, for the message
  *
  * Return: if so true, with a message.
  */
-bool text_site_tables_overlap(const struct text_site_table *a, const struct text_site_table *b)
+bool text_site_table_overlaps(const struct text_site_table *table, unsigned long start,
+			      unsigned long end, const char *why)
 {
-	unsigned int i = 0, j = 0;
+	const struct overlap key = { table->kind, { start, end } };
+	const struct text_site *site = bsearch(&key, table->sites, table->nr, sizeof(*site),
+					       text_cmp);
 
-	while (i < a->nr && j < b->nr) {
-		if (end_of(a, i) <= text_site_addr(&b->sites[j])) {
-			i++;
-		} else if (end_of(b, j) <= text_site_addr(&a->sites[i])) {
-			j++;
-		} else {
-			refused(b, j, "where one of another table does");
-			return true;
-		}
-	}
-	return false;
+	return site && refused(table, site - table->sites, why);
 }
 
 /**

@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 
 #include <linux/memory.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/text_site.h>
 
@@ -126,29 +127,64 @@ static void test_sizes(struct kunit *test)
 	test_kind.insn = &text_insn_call;
 }
 
-/* No text is a site of two kinds. */
-static void test_tables_overlap(struct kunit *test)
+/* Text that has a byte of a site, at its beginning, in the middle or at its end */
+static void test_overlaps(struct kunit *test)
 {
-	static struct text_site sites[4];
-	struct text_site_table a = test_table(sites, 2), b = test_table(sites + 2, 2);
+	static struct text_site sites[5];
+	struct text_site_table table = test_table(sites, ARRAY_SIZE(sites));
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(sites); i++)
+		site_set(&sites[i], text(i), 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(&table), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(sites); i++) {
+		for (unsigned long start = text(i) - 2; start < text(i) + 7; start++) {
+			const bool before = start + 2 <= text(i), behind = start >= text(i) + 5;
+
+			KUNIT_EXPECT_EQ(test, !before && !behind,
+					text_site_table_overlaps(&table, start, start + 2, "test"));
+		}
+		KUNIT_EXPECT_TRUE(test, text_site_table_overlaps(&table, text(i) - 2, text(i) + 7,
+								 "test"));
+	}
+}
+
+#ifdef CONFIG_MODULES
+/* What the kernel's own table may have, and what a module's may not, of the same text */
+static int init_of_module(struct text_site *sites, unsigned int nr)
+{
+	static struct module module = { .name = "test" };
+	struct text_site_table table = test_table(sites, nr);
+	int ret = text_site_table_init(&table);
+
+	if (ret)
+		return ret;
+	table = test_table(sites, nr);
+	table.mod = &module;
+	module.mem[MOD_TEXT].base = _stext;
+	module.mem[MOD_TEXT].size = _etext - _stext;
+	return text_site_table_init(&table);
+}
+
+static void test_modules_have_whole_tables(struct kunit *test)
+{
+	static struct text_site sites[2];
 
 	site_set(&sites[0], text(0), 0);
-	site_set(&sites[1], text(2), 0);
-	site_set(&sites[2], text(1), 0);
-	for (unsigned int i = 0; i < 9; i++) {
-		site_set(&sites[3], text(2) - 4 + i, 0);
-		KUNIT_ASSERT_EQ(test, text_site_table_init(&a), 0);
-		KUNIT_ASSERT_EQ(test, text_site_table_init(&b), 0);
-		KUNIT_EXPECT_TRUE(test, text_site_tables_overlap(&a, &b));
-		KUNIT_EXPECT_TRUE(test, text_site_tables_overlap(&b, &a));
-	}
-	site_set(&sites[3], text(2) + 5, 0);
-	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&a, &b));
-	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&b, &a));
-	site_set(&sites[3], text(2) - 5, 0);
-	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&a, &b));
-	KUNIT_EXPECT_FALSE(test, text_site_tables_overlap(&b, &a));
+	KUNIT_EXPECT_EQ(test, init_of_module(sites, 1), 0);
+	KUNIT_EXPECT_EQ(test, init_of_module(sites, 2), -EINVAL);
 }
+
+static void test_modules_text_is_as_compiled(struct kunit *test)
+{
+	static struct text_site sites[1];
+
+	site_set(&sites[0], text(0), 0);
+	test_kind.original = (unsigned long)&test_kind;
+	KUNIT_EXPECT_EQ(test, init_of_module(sites, 1), -EINVAL);
+	test_kind.original = 0;
+}
+
+#endif
 
 static int take_nothing(struct text_site_table *table)
 {
@@ -280,7 +316,11 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(test_outside_text),
 	KUNIT_CASE(test_one_over_another),
 	KUNIT_CASE(test_sizes),
-	KUNIT_CASE(test_tables_overlap),
+	KUNIT_CASE(test_overlaps),
+#ifdef CONFIG_MODULES
+	KUNIT_CASE(test_modules_have_whole_tables),
+	KUNIT_CASE(test_modules_text_is_as_compiled),
+#endif
 	KUNIT_CASE(test_not_taken),
 	KUNIT_CASE(test_find),
 	KUNIT_CASE(test_reserved),

@@ -37,17 +37,10 @@ static bool is_value(const struct module *mod, unsigned long addr, const void *v
 		     unsigned int size)
 {
 #ifdef CONFIG_MODULES
-	const struct module *other;
-
-	if (text_site_in_memory(mod, MOD_DATA, value, size) ||
+	if (text_site_in_data(mod, value, size) || text_site_in_used(mod, MOD_DATA, value, size) ||
 	    (text_site_in_memory(mod, MOD_INIT_DATA, value, size) &&
 	     text_site_in_memory(mod, MOD_INIT_TEXT, (void *)addr, 1)))
 		return true;
-
-	guard(preempt)();
-	other = __module_address((unsigned long)value);
-	if (other)
-		return text_site_in_memory(other, MOD_DATA, value, size);
 #endif
 	return in_kernel_data(value);
 }

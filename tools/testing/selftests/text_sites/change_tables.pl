@@ -4,6 +4,7 @@
 # tables of text sites can hold, one thing at a time: each byte, records dropped, twice, in
 # another order, and the sections themselves. The kernel either loads it, or refuses it
 # with EINVAL and a message; nothing may make it complain. Prints what is not so, and counts.
+# A TABLE:ADDRESS has what is referred to in the table be there, in hex; that is refused.
 use strict;
 use warnings;
 
@@ -13,7 +14,8 @@ my $changed = "/tmp/$name.ko";
 my @tables = qw(__dynfunc_sites __value_sites __value_refs __marker_sites __marker_refs);
 unshift @tables, '__mcount_loc' if `zcat /proc/config.gz` =~ /^CONFIG_FTRACE_ENGINE_TEXT_SITES=y/m;
 my %record = map { $_ => /refs/ ? 4 : 8 } @tables;
-@tables = @only if @only;
+my @elsewhere = map { [split /:/] } grep { /:/ } @only;
+@tables = grep { !/:/ } @only if @only;
 my $RELOC = 24;		# bytes of a relocation: offset, info, addend
 
 open my $in, '<:raw', $path or die "$path: $!\n";
@@ -117,7 +119,33 @@ sub moved
 	return $module;
 }
 
+# The number of a symbol whose value is 0, and not in a section
+sub null
+{
+	my ($at, $size) = @{ $section{'.symtab'} }{qw(at size)};
+	my @null = grep { join(' ', unpack 'x6 S Q', substr $file, $at + 24 * $_, 24) eq '65521 0' }
+		0 .. $size / 24 - 1;
+	return $null[0];
+}
+
+# elsewhere TABLE, ADDRESS: what records refer to is there: values, or jumps' defaults
+sub elsewhere
+{
+	my ($table, $address) = @_;
+	my %reloc = relocs($table);
+	my $module = $file;
+	my $is_jump = $table eq '__dynfunc_sites';
+	my @where = map { [$reloc{$_}, $address] } grep { !$is_jump || $_ % 8 } keys %reloc;
+	push @where, map { [$_, $address - 4] } values %{{ relocs('.kprobes.text') }} if $is_jump;
+	for (@where) {
+		my ($where, $addend) = @$_;
+		substr($module, $where + 12, 12) = pack 'L q', null(), $addend;
+	}
+	try("$table: refers to " . sprintf('%x', $address), 'refused', $module);
+}
+
 try('nothing changed', 'right', $file);
+elsewhere($_->[0], unpack 'q>', pack 'H*', $_->[1]) for @elsewhere;
 for my $table (grep { $section{$_} } @tables) {
 	my ($at, $size, $header) = @{ $section{$table} }{qw(at size header)};
 	my $nr = $size / $record{$table};
@@ -134,8 +162,8 @@ for my $table (grep { $section{$_} } @tables) {
 			} else {
 				substr($module, $at + $byte, 1) = chr $by;
 			}
-			# A state that is there from the beginning is wrong.
-			my $expect = $table eq '__mcount_loc' && $byte % 8 > 3 ? 'refused' : '';
+			# What is not at a call of __fentry__, or has a state
+			my $expect = $table eq '__mcount_loc' ? 'refused' : '';
 			# Which of the module's instructions a branch is to go to nobody can tell.
 			$expect = 'unused' if $table =~ /^__(?:value|marker)_sites/ && $byte % 8 > 3;
 			try("$table: byte $byte by $by", $expect, $module);
@@ -147,10 +175,8 @@ for my $table (grep { $section{$_} } @tables) {
 		for my $place ($i * $record{$table} .. ($i + 1) * $record{$table} - 1) {
 			substr($module, $reloc{$place} + 8, 4) = pack 'L', 0 if defined $reloc{$place};
 		}
-		# At the end there may be records that the build has dropped. A reference to
-		# nothing is one to itself, which is in the module's data.
-		try("$table: no record $i", $table ne '__mcount_loc' && $refs ne $table &&
-			$i < $nr - 1 ? 'refused' : '', $module);
+		# A reference to nothing is one to itself.
+		try("$table: no record $i", 'refused', $module);
 		next if !$i || $refs eq $table;
 
 		my $twice = moved($table, $i - 1, $i, $file);

@@ -95,7 +95,7 @@ a_wrong_table_is_refused()
 	need owner
 	patched || skip "there is no table"
 	local wrong
-	for wrong in label load site text data; do
+	for wrong in label load site text data key; do
 		dmesg -C
 		! insmod "$HERE/test_modules/bad_value_$wrong.ko" 2> /tmp/errors ||
 			fail "$wrong: it came"

@@ -4,11 +4,29 @@
 
 . "$(dirname "$0")/functions.sh"
 
-whatever_a_table_holds()
+need_modules()
 {
 	[ -e "$HERE/test_modules/tables_test.ko" ] || skip "no module tables_test"
 	command -v perl > /dev/null || skip "no perl"
+}
+
+whatever_a_table_holds()
+{
+	need_modules
 	perl "$HERE/change_tables.pl" "$HERE/test_modules/tables_test.ko"
 }
 
-run_tests whatever_a_table_holds
+# The other module could go, and what is referred to with it.
+what_is_in_a_module_that_is_not_needed()
+{
+	need_modules
+	insmod "$HERE/test_modules/immediate_owner.ko"
+	trap 'rmmod immediate_owner' EXIT
+	local value function
+	value=$(sed -n 's/ . imv_test_limit\t.*//p' /proc/kallsyms)
+	function=$(sed -n 's/ . limit_set\t.*//p' /proc/kallsyms)
+	perl "$HERE/change_tables.pl" "$HERE/test_modules/tables_test.ko" \
+		"__value_refs:$value" "__dynfunc_sites:$function"
+}
+
+run_tests whatever_a_table_holds what_is_in_a_module_that_is_not_needed
