@@ -274,18 +274,36 @@ const char *marker_format(const struct marker *marker)
 	return marker->format;
 }
 
-/* SUBSYSTEM:EVENT, as they can be in the source */
+/* How much of a name can be a subsystem or an event in the source? */
+static size_t word_len(const char *name)
+{
+	size_t len = 0;
+
+	while (isalnum(name[len]) || name[len] == '_')
+		len++;
+	return len;
+}
+
+/* SUBSYSTEM:EVENT */
 static bool name_is_good(const char *name)
 {
-	const char *colon = strchr(name, ':'), *c;
+	const size_t len = word_len(name);
+	const char *event = name + len + 1;
 
-	if (!colon || colon == name || !colon[1])
-		return false;
-	for (c = name; *c; c++) {
-		if (c != colon && !isalnum(*c) && *c != '_')
-			return false;
-	}
-	return true;
+	return len && name[len] == ':' && *event && !event[word_len(event)];
+}
+
+/* A name and a format that sites can have, with as many arguments as this one */
+static int site_check(const struct marker_site *site)
+{
+	const char *subsystem = site_subsystem(site), *event = site_event(site);
+
+	if (*subsystem && !subsystem[word_len(subsystem)] && *event && !event[word_len(event)] &&
+	    format_args(site_format(site)) == site->nr_args)
+		return 0;
+	pr_err("%s:%s: %s:%u has \"%s\", which is no marker's name and format: refused\n",
+	       subsystem, event, site_file(site), site->line, site_format(site));
+	return -EINVAL;
 }
 
 static unsigned int name_hash(const char *name)
@@ -352,11 +370,6 @@ static struct marker *marker_of_site(const struct marker_site *site, const char 
 	const char *format = site_format(site);
 	struct marker *marker = marker_find(name);
 
-	if (!name_is_good(name) || format_args(format) != site->nr_args) {
-		pr_err("%s: %s:%u has \"%s\", which is no marker's name and format: refused\n",
-		       name, site_file(site), site->line, format);
-		return ERR_PTR(-EINVAL);
-	}
 	if (!marker)
 		return marker_new(name, format) ?: ERR_PTR(-ENOMEM);
 	if (strcmp(marker->format, format)) {
@@ -374,6 +387,8 @@ static int site_connect(struct marker_site *site)
 	struct marker *marker;
 	char *name;
 
+	if (site_check(site))
+		return -EINVAL;
 	name = kasprintf(GFP_KERNEL, "%s:%s", site_subsystem(site), site_event(site));
 	marker = name ? marker_of_site(site, name) : ERR_PTR(-ENOMEM);
 	kfree(name);
@@ -752,18 +767,26 @@ void marker_show_all(struct seq_file *m)
 }
 
 #ifdef CONFIG_MODULES
-/* Is what a module's value site depends on a marker site, whose strings are in it? */
+/*
+ * Is what a module's value site depends on a marker site, whose strings are in it? As for
+ * the compiler, all begin at multiples of VALUE_SITE_ALIGN: so no other one begins in this
+ * one if its magic number is at none of these.
+ */
 static bool site_is_good(const struct module *mod, const struct marker_site *site)
 {
-	const char *text = site->text, *end;
+	const char *text = site->text, *end, *other;
 
-	if (!text_site_in_memory(mod, MOD_DATA, site, sizeof(*site)) ||
-	    !text_site_in_memory(mod, MOD_DATA, site, sizeof(*site) + site->size) ||
+	if (!text_site_in_data(mod, site, sizeof(*site)) ||
+	    !text_site_in_data(mod, site, sizeof(*site) + site->size) ||
 	    site->magic != MARKER_SITE_MAGIC || site->on || site->marker ||
 	    site->list.next || site->list.prev)
 		return false;
 
 	end = text + site->size;
+	for (other = (const char *)site + VALUE_SITE_ALIGN; other < end; other += VALUE_SITE_ALIGN) {
+		if (!memcmp(other, &site->magic, sizeof(site->magic)))
+			return false;
+	}
 	for (unsigned int i = 0; i < 4; i++) {
 		if (text >= end)
 			return false;
@@ -779,12 +802,13 @@ static int check_module_sites(const struct text_site_table *table)
 	for_each_text_site(site, table) {
 		const void *on = value_site_value(table, site);
 
-		if (!table->mod ||
-		    (!value_site_log(table, site) && site_is_good(table->mod, site_of(on))))
-			continue;
-		pr_err("%s: %pS depends on %pS, which is no marker\n",
-		       module_name(table->mod), (void *)text_site_addr(site), on);
-		return -EINVAL;
+		if (value_site_log(table, site) || !site_is_good(table->mod, site_of(on))) {
+			pr_err("%s: %pS depends on %pS, which is no marker\n",
+			       module_name(table->mod), (void *)text_site_addr(site), on);
+			return -EINVAL;
+		}
+		if (site_check(site_of(on)))
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -797,7 +821,9 @@ static int check_module_sites(const struct text_site_table *table)
 
 static int markers_take(struct text_site_table *table)
 {
-	return value_sites_take(table) ?: check_module_sites(table);
+	int ret = value_sites_take(table);
+
+	return ret || !table->mod ? ret : check_module_sites(table);
 }
 
 /* The code does not run: its module goes, or does not come. */

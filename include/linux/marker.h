@@ -61,7 +61,8 @@ struct marker_site {
 	char			text[];
 };
 
-#define MARKER_SITE_MAGIC	0x6d61726bu
+/* Its last byte is in no text. */
+#define MARKER_SITE_MAGIC	0xff61726bu
 
 #define MARKER_SITE(_line, _nr_args, _text) {				\
 	.magic = MARKER_SITE_MAGIC,					\

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/* bad_marker_overlap: a module with two markers, of which one begins in the other's strings */
+#include <linux/marker.h>
+#include <linux/module.h>
+
+/* As struct marker_site, which ends in an array without size */
+struct marker_head {
+	u32			magic;
+	u16			size;
+	u8			nr_args;
+	unsigned int		line;
+	bool			on __aligned(VALUE_SITE_ALIGN);
+	struct marker		*marker;
+	struct list_head	list;
+};
+
+static_assert(sizeof(struct marker_head) == offsetof(struct marker_site, text));
+
+/* The last string of the first ends with the higher byte of the second's size. */
+struct {
+	struct marker_head	first;
+	char			first_text[8];
+	struct marker_head	second;
+	char			second_text[8];
+} bad_markers = {
+	.first		= { .magic = MARKER_SITE_MAGIC, .size = 14 },
+	.first_text	= "bad\0a\0\0",
+	.second		= { .magic = MARKER_SITE_MAGIC, .size = 8 },
+	.second_text	= "bad\0b\0\0",
+};
+
+static_assert(offsetof(typeof(bad_markers), second) == 56);
+static_assert(offsetof(struct marker_head, on) == 16);
+
+#define RECORD(site, on)						\
+	"	.pushsection __marker_sites, \"aw\"\n"			\
+	"	.balign	4\n"						\
+	"	.long	" site " - ., bad_marker_label - .\n"		\
+	"	.popsection\n"						\
+	"	.pushsection __marker_refs, \"aw\"\n"			\
+	"	.balign	4\n"						\
+	"	.long	bad_markers + " on " - .\n"			\
+	"	.popsection\n"
+
+asm("	.pushsection .text\n"
+	"bad_marker_first:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"bad_marker_second:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"bad_marker_label:	nop\n"
+	"	.popsection\n"
+	RECORD("bad_marker_first", "16")
+	RECORD("bad_marker_second", "56 + 16"));
+
+MODULE_DESCRIPTION("Markers that overlap");
+MODULE_LICENSE("GPL");
