@@ -697,22 +697,15 @@ void marker_set_event(struct marker *marker, void *event)
 /**
  * marker_has_sites - is a marker in the kernel or a module that is there?
  * @marker: which
- * @but: not counting this module
  *
  * Context: process context, sleeps.
  *
  * Return: whether it is.
  */
-bool marker_has_sites(const struct marker *marker, const struct module *but)
+bool marker_has_sites(const struct marker *marker)
 {
-	const struct marker_site *site;
-
 	guard(mutex)(&marker_mutex);
-	list_for_each_entry(site, &marker->sites, list) {
-		if (!within_module((unsigned long)site, but))
-			return true;
-	}
-	return false;
+	return !list_empty(&marker->sites);
 }
 
 static void show_site(struct seq_file *m, const struct marker_site *site)
@@ -899,6 +892,7 @@ static void markers_going(struct module *mod, struct text_site_table *table)
 	}
 	if (nr)
 		marker_synchronize();
+	marker_events_forget();
 }
 
 static struct text_site_kind marker_sites = {

@@ -708,35 +708,45 @@ static int event_unregister(struct mark_event *event)
 	return trace_remove_event_call(&event->call);
 }
 
-/*
- * Take away the events of markers that are gone without a module. One that something is
- * attached to, such as perf or a trigger, stays until the next module goes.
+/**
+ * marker_events_forget - take away the events of markers that have no sites any more
+ *
+ * An event that something is attached to, such as perf or a trigger, stays until the next
+ * module goes. Entries of the others may be in buffers, and another event may get the same
+ * id: a buffer that any of them was enabled for is emptied.
+ *
+ * Context: process context, sleeps.
  */
-static void events_remove(const struct module *mod)
+void marker_events_forget(void)
 {
 	struct mark_event *event, *next;
+	bool gone = false;
 
 	guard(mutex)(&mark_mutex);
 
 	list_for_each_entry_safe(event, next, &mark_events, list) {
-		if (marker_has_sites(event->marker, mod) || event_unregister(event))
+		if (marker_has_sites(event->marker) || event_unregister(event))
 			continue;
 		list_del(&event->list);
 		marker_set_event(event->marker, NULL);
 		event_free(event);
+		gone = true;
 	}
+	if (gone)
+		tracing_reset_all_online_cpus();
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
 	if (state == MODULE_STATE_COMING)
 		events_add();
-	else if (state == MODULE_STATE_GOING)
-		events_remove(mod);
 	return NOTIFY_OK;
 }
 
-/* Its markers are connected before notifiers are called, and stay until after. */
+/*
+ * A module's markers are connected before notifiers are called. When it goes they call
+ * marker_events_forget(): from then on nobody can find their sites and make events again.
+ */
 static struct notifier_block module_nb = {
 	.notifier_call	= module_notify,
 };

@@ -12,7 +12,7 @@ SUMS=/sys/kernel/debug/marker_probe_sample
 remove_modules()
 {
 	local module
-	for module in markers_many markers_bad bad_marker_format $PROBE $SAMPLE; do
+	for module in markers_many markers_bad markers_late bad_marker_format $PROBE $SAMPLE; do
 		! grep -q "^$module " /proc/modules || rmmod $module
 	done
 	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
@@ -219,6 +219,50 @@ an_enabled_marker_goes()
 	rmdir instances/marker
 }
 
+# Their ids may be other events' soon: entries of before must not be printed as theirs.
+buffers_forget_events_that_are_gone()
+{
+	need $SAMPLE
+	mkdir instances/marker
+	echo 'in the other' > instances/marker/trace_marker
+	echo 1 > events/sample/line/enable
+	echo x > $FILE
+	echo 0 > events/sample/line/enable
+	equal "before" "$(events line)" 'line: 1 "x" of 1'
+	rmmod $SAMPLE
+	equal "afterwards" "$(grep -vc '^#' trace)" 0
+	equal "one without" "$(grep -c 'in the other' instances/marker/trace)" 1
+	rmdir instances/marker
+}
+
+# While a module goes, whoever opens the file makes events for all markers that have none.
+no_event_comes_back()
+{
+	need $SAMPLE
+	( while :; do : >> set_marker; done ) &
+	local i
+	for ((i = 0; i < 20; i++)); do
+		rmmod $SAMPLE
+		[ ! -e events/sample ] || fail "round $i: its events are left"
+		modprobe $SAMPLE
+	done
+	stop_jobs
+}
+
+work_left_by_a_module_passes_its_markers()
+{
+	need markers_late
+	local seen
+	seen=$(mktemp)
+	echo 1 > events/late/work/enable
+	cat trace_pipe > "$seen" &
+	rmmod markers_late
+	stop_jobs
+	grep -q 'work: still there' "$seen" || fail "not seen: $(cat "$seen")"
+	[ ! -e events/late ] || fail "its event is left"
+	rm "$seen"
+}
+
 # perf holds on to the event: it goes when perf has
 an_event_in_use_goes_later()
 {
@@ -342,6 +386,7 @@ modules_come_and_go_while_they_are_switched()
 
 run_tests each_is_an_event the_list_shows_all filters_know_the_types in_an_instance \
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
-	a_probe_before_its_marker_and_after an_enabled_marker_goes an_event_in_use_goes_later \
+	a_probe_before_its_marker_and_after an_enabled_marker_goes buffers_forget_events_that_are_gone \
+	no_event_comes_back work_left_by_a_module_passes_its_markers an_event_in_use_goes_later \
 	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
 	modules_come_and_go_while_they_are_switched
