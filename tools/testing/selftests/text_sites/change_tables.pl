@@ -119,15 +119,6 @@ sub moved
 	return $module;
 }
 
-# The number of a symbol whose value is 0, and not in a section
-sub null
-{
-	my ($at, $size) = @{ $section{'.symtab'} }{qw(at size)};
-	my @null = grep { join(' ', unpack 'x6 S Q', substr $file, $at + 24 * $_, 24) eq '65521 0' }
-		0 .. $size / 24 - 1;
-	return $null[0];
-}
-
 # elsewhere TABLE, ADDRESS: what records refer to is there: values, or jumps' defaults
 sub elsewhere
 {
@@ -139,7 +130,8 @@ sub elsewhere
 	push @where, map { [$_, $address - 4] } values %{{ relocs('.kprobes.text') }} if $is_jump;
 	for (@where) {
 		my ($where, $addend) = @$_;
-		substr($module, $where + 12, 12) = pack 'L q', null(), $addend;
+		# Symbol 0 is at 0.
+		substr($module, $where + 12, 12) = pack 'L q', 0, $addend;
 	}
 	try("$table: refers to " . sprintf('%x', $address), 'refused', $module);
 }

@@ -386,7 +386,8 @@ modules_come_and_go_while_they_are_switched()
 
 run_tests each_is_an_event the_list_shows_all filters_know_the_types in_an_instance \
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
-	a_probe_before_its_marker_and_after an_enabled_marker_goes buffers_forget_events_that_are_gone \
-	no_event_comes_back work_left_by_a_module_passes_its_markers an_event_in_use_goes_later \
+	a_probe_before_its_marker_and_after an_enabled_marker_goes \
+	buffers_forget_events_that_are_gone no_event_comes_back \
+	work_left_by_a_module_passes_its_markers an_event_in_use_goes_later \
 	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
 	modules_come_and_go_while_they_are_switched
