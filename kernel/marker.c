@@ -347,39 +347,43 @@ static void free_if_unused(struct marker *marker)
 	kfree(marker);
 }
 
-/* Say that @what has another format than what there is of its marker. */
-static void complain_of_format(struct marker *marker, const char *what, const char *format)
+/* For messages: a site, or else a probe, or else the event of a marker without both */
+static void say_who(char *who, const struct marker_site *site, marker_probe_func *probe)
 {
-	const struct marker_site *site = list_first_entry_or_null(&marker->sites,
-								    typeof(*site), list);
-	const struct marker_probes *probes = probes_of(marker);
-	char whose[KSYM_NAME_LEN];
-
 	if (site)
-		snprintf(whose, sizeof(whose), "%s:%u", site_file(site), site->line);
-	else if (probes)
-		snprintf(whose, sizeof(whose), "probe %ps", probes->probe[0].func);
+		snprintf(who, KSYM_NAME_LEN, "%s:%u", site_file(site), site->line);
+	else if (probe)
+		snprintf(who, KSYM_NAME_LEN, "probe %ps", probe);
 	else
-		strscpy(whose, "its event, still in use,");
+		strscpy(who, "its event, still in use,", KSYM_NAME_LEN);
+}
+
+/* Say that a site, or a probe, has another format than what there is of its marker. */
+static void complain_of_format(struct marker *marker, const struct marker_site *site,
+			       marker_probe_func *probe, const char *format)
+{
+	const struct marker_probes *probes = probes_of(marker);
+	char what[KSYM_NAME_LEN], whose[KSYM_NAME_LEN];
+
+	say_who(what, site, probe);
+	say_who(whose, list_first_entry_or_null(&marker->sites, typeof(*site), list),
+		probes ? probes->probe[0].func : NULL);
 	pr_err("%s: %s has \"%s\", but %s has \"%s\": refused\n", marker->name, what,
 	       format, whose, marker->format);
 }
 
-static struct marker *marker_of_site(const struct marker_site *site, const char *name)
+/* The marker of a site, or of a probe; it is made if there is none. */
+static struct marker *marker_get(const char *name, const char *format,
+				 const struct marker_site *site, marker_probe_func *probe)
 {
-	const char *format = site_format(site);
 	struct marker *marker = marker_find(name);
 
 	if (!marker)
 		return marker_new(name, format) ?: ERR_PTR(-ENOMEM);
-	if (strcmp(marker->format, format)) {
-		char what[KSYM_NAME_LEN];
-
-		snprintf(what, sizeof(what), "%s:%u", site_file(site), site->line);
-		complain_of_format(marker, what, format);
-		return ERR_PTR(-EINVAL);
-	}
-	return marker;
+	if (!strcmp(marker->format, format))
+		return marker;
+	complain_of_format(marker, site, probe, format);
+	return ERR_PTR(-EINVAL);
 }
 
 static int site_connect(struct marker_site *site)
@@ -390,7 +394,7 @@ static int site_connect(struct marker_site *site)
 	if (site_check(site))
 		return -EINVAL;
 	name = kasprintf(GFP_KERNEL, "%s:%s", site_subsystem(site), site_event(site));
-	marker = name ? marker_of_site(site, name) : ERR_PTR(-ENOMEM);
+	marker = name ? marker_get(name, site_format(site), site, NULL) : ERR_PTR(-ENOMEM);
 	kfree(name);
 	if (marker == ERR_PTR(-ENOMEM))
 		pr_err("%s:%s: %s:%u: no memory: refused\n", site_subsystem(site),
@@ -538,18 +542,9 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 
 	guard(mutex)(&marker_mutex);
 
-	marker = marker_find(name);
-	if (!marker)
-		marker = marker_new(name, format);
-	if (!marker)
-		return -ENOMEM;
-	if (strcmp(marker->format, format)) {
-		char what[KSYM_NAME_LEN];
-
-		snprintf(what, sizeof(what), "probe %ps", probe);
-		complain_of_format(marker, what, format);
-		return -EINVAL;
-	}
+	marker = marker_get(name, format, NULL, probe);
+	if (IS_ERR(marker))
+		return PTR_ERR(marker);
 	ret = probe_add(marker, probe, private);
 	free_if_unused(marker);
 	return ret;
@@ -589,38 +584,6 @@ int marker_probe_unregister(const char *name, marker_probe_func *probe, void *pr
 	return ret;
 }
 EXPORT_SYMBOL_GPL(marker_probe_unregister);
-
-/**
- * marker_add_probe - marker_probe_register() for the tracing event of a marker
- * @marker: which
- * @probe: what to call
- * @private: for the probe
- *
- * Context: process context, sleeps.
- *
- * Return: as marker_probe_register().
- */
-int marker_add_probe(struct marker *marker, marker_probe_func *probe, void *private)
-{
-	guard(mutex)(&marker_mutex);
-	return probe_add(marker, probe, private);
-}
-
-/**
- * marker_remove_probe - marker_probe_unregister() for the tracing event of a marker
- * @marker: which
- * @probe: as it was added
- * @private: the same
- *
- * Context: process context, sleeps.
- *
- * Return: as marker_probe_unregister().
- */
-int marker_remove_probe(struct marker *marker, marker_probe_func *probe, void *private)
-{
-	guard(mutex)(&marker_mutex);
-	return probe_remove(marker, probe, private);
-}
 
 /**
  * marker_batch_begin - what this task connects and disconnects is one batch
@@ -767,7 +730,7 @@ void marker_show_all(struct seq_file *m)
  */
 static bool site_is_good(const struct module *mod, const struct marker_site *site)
 {
-	const char *text = site->text, *end, *other;
+	const char *text = site->text, *end, *pos;
 
 	if (!text_site_in_data(mod, site, sizeof(*site)) ||
 	    !text_site_in_data(mod, site, sizeof(*site) + site->size) ||
@@ -776,8 +739,8 @@ static bool site_is_good(const struct module *mod, const struct marker_site *sit
 		return false;
 
 	end = text + site->size;
-	for (other = (const char *)site + VALUE_SITE_ALIGN; other < end; other += VALUE_SITE_ALIGN) {
-		if (!memcmp(other, &site->magic, sizeof(site->magic)))
+	for (pos = (const char *)site + VALUE_SITE_ALIGN; pos < end; pos += VALUE_SITE_ALIGN) {
+		if (!memcmp(pos, &site->magic, sizeof(site->magic)))
 			return false;
 	}
 	for (unsigned int i = 0; i < 4; i++) {

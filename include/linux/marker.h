@@ -128,8 +128,6 @@ const char *marker_format(const struct marker *marker);
 struct marker *marker_without_event(void *event);
 void marker_set_event(struct marker *marker, void *event);
 bool marker_has_sites(const struct marker *marker);
-int marker_add_probe(struct marker *marker, marker_probe_func *probe, void *private);
-int marker_remove_probe(struct marker *marker, marker_probe_func *probe, void *private);
 void marker_batch_begin(void);
 int marker_batch_end(void);
 void marker_show_all(struct seq_file *m);

@@ -270,20 +270,25 @@ static void mark_perf_probe(void *private, const u64 *args)
 }
 #endif
 
+static int probe_register(const struct mark_event *event, marker_probe_func *probe, void *private)
+{
+	return marker_probe_register(event->name, marker_format(event->marker), probe, private);
+}
+
 static int mark_event_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
 	struct mark_event *event = event_of(call);
 
 	switch (type) {
 	case TRACE_REG_REGISTER:
-		return marker_add_probe(event->marker, event_probe(event), data);
+		return probe_register(event, event_probe(event), data);
 	case TRACE_REG_UNREGISTER:
-		return marker_remove_probe(event->marker, event_probe(event), data);
+		return marker_probe_unregister(event->name, event_probe(event), data);
 #ifdef CONFIG_PERF_EVENTS
 	case TRACE_REG_PERF_REGISTER:
-		return marker_add_probe(event->marker, mark_perf_probe, event);
+		return probe_register(event, mark_perf_probe, event);
 	case TRACE_REG_PERF_UNREGISTER:
-		return marker_remove_probe(event->marker, mark_perf_probe, event);
+		return marker_probe_unregister(event->name, mark_perf_probe, event);
 #endif
 	default:
 		/* Nothing to do per perf event */
