@@ -69,8 +69,6 @@ struct text_target {
  * @first: no site before this one is pending; while sites are patched: nor of this round
  * @last: no site from this one on is pending; or of this round
  * @marked: while sites are patched: no site from this one on is pending
- * @nr_pending: sites marked since the last commit; while sites are patched: those of later
- *	rounds
  * @known: it is among the tables of its kind
  * @ready: for the kind's owner: sites may be switched
  * @next: the next table of its kind
@@ -83,7 +81,6 @@ struct text_site_table {
 	struct module		*mod;
 	unsigned long		start, end;
 	unsigned int		first, last, marked;
-	unsigned int		nr_pending;
 	bool			known;
 	bool			ready;
 	struct text_site_table	*next;
@@ -100,8 +97,8 @@ enum text_pass { TEXT_PASS_BREAK, TEXT_PASS_TAIL, TEXT_PASS_HEAD };
  * @verify: is the text of every pending site of a table what the state says? Return:
  *	0, or -EINVAL with a message
  * @patch: one pass over the pending sites of a table
- * @describe: what a pending site holds, and what it is to hold, TEXT_SITE_MAX bytes each
- *	at most. Return: how many
+ * @make: what a site is to hold by its state; or @next, if it is pending. TEXT_SITE_MAX
+ *	bytes at most. Return: how many
  */
 struct text_insn {
 	enum { TEXT_INSN_CALL, TEXT_INSN_JUMP, TEXT_INSN_VALUE } type;
@@ -109,8 +106,8 @@ struct text_insn {
 	unsigned int		(*size)(const struct text_site *site);
 	int			(*verify)(const struct text_site_table *table);
 	void			(*patch)(struct text_site_table *table, enum text_pass pass);
-	unsigned int		(*describe)(const struct text_site_table *table,
-					    const struct text_site *site, u8 *old, u8 *new);
+	unsigned int		(*make)(const struct text_site_table *table,
+					const struct text_site *site, bool next, u8 *insn);
 };
 
 /* Calls a target or jumps to it; moves a value to a register or jumps if it is not 0 */
@@ -249,40 +246,31 @@ static __always_inline void text_site_mark(struct text_site_table *table,
 		table->first = i;
 	if (i >= table->last)
 		table->last = i + 1;
-	table->nr_pending++;
+}
+
+/* Have sites of a table been marked since the last commit? */
+static inline bool text_site_pending(const struct text_site_table *table)
+{
+	return table->first < table->last;
 }
 
 int text_site_commit(struct text_site_kind *kind);
 void text_site_abort(struct text_site_kind *kind);
 
-/**
- * struct text_site_report - what became of a table's sites at their conversion
- * @converted: sites that are NOPs now
- * @left: sites that did not hold what was to be there, and are dead
- */
-struct text_site_report {
-	unsigned int	converted;
-	unsigned int	left;
-};
-
 /* Provided by the architecture: arch/.../kernel/text_site/ */
 void arch_text_site_init(void);
-struct text_site_report arch_text_site_convert(struct text_site_table *table);
+unsigned int arch_text_site_convert(struct text_site_table *table);
 void arch_text_site_set_early(const struct text_site_kind *kind, unsigned long addr,
 			      unsigned long target);
 unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr);
+int arch_text_site_verify(const struct text_site_table *table, const struct text_site *site);
 void arch_text_site_patch(struct text_site_kind *kind);
 void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);
-bool text_site_int3(struct pt_regs *regs);
-
-#else /* !CONFIG_TEXT_SITES */
-
-static inline bool text_site_int3(struct pt_regs *regs)
-{
-	return false;
-}
 
 #endif /* CONFIG_TEXT_SITES */
+
+/* Called only with CONFIG_TEXT_SITES */
+bool text_site_int3(struct pt_regs *regs);
 
 #endif /* _LINUX_TEXT_SITE_H */

@@ -77,11 +77,9 @@ int value_sites_commit(struct text_site_kind *kind,
 		       bool (*concerns)(const void *value, const void *who), const void *who);
 
 /* Provided by the architecture: arch/.../kernel/text_site/value.c */
-int arch_value_site_take(struct text_site *site, const void *value, unsigned int log,
-			 const struct text_range *text);
-int arch_value_site_verify(const struct text_site *site, const void *value);
-bool arch_value_site_holds(const struct text_site *site, u64 value);
-void arch_value_site_set_early(struct text_site *site, const void *value);
+int arch_value_site_take(const struct text_site_table *table, struct text_site *site);
+bool arch_value_site_holds(const struct text_site_table *table, const struct text_site *site);
+void arch_value_site_set_early(const struct text_site_table *table, struct text_site *site);
 
 #endif /* CONFIG_TEXT_SITES */
 

@@ -42,7 +42,6 @@ static void table_reset(struct text_site_table *table)
 {
 	table->first = table->nr;
 	table->last = 0;
-	table->nr_pending = 0;
 }
 
 /**
@@ -65,6 +64,17 @@ void text_site_abort(struct text_site_kind *kind)
 	}
 }
 
+static bool has_pending(const struct text_site_kind *kind)
+{
+	struct text_site_table *table;
+
+	for_each_text_site_table_of(kind, table) {
+		if (text_site_pending(table))
+			return true;
+	}
+	return false;
+}
+
 /* Is the text of every pending site what its state says? */
 static int batch_verify(struct text_site_kind *kind)
 {
@@ -76,53 +86,44 @@ static int batch_verify(struct text_site_kind *kind)
 	return ret;
 }
 
+#define NO_LIMIT	UINT_MAX
+
 /*
  * Has the next round change the sites behind those of the last one, of which there can be
  * @left. Returns how many are left for other tables.
  */
 static unsigned int table_next_round(struct text_site_table *table, unsigned int left)
 {
-	unsigned int take = min(table->nr_pending, left), i = table->last;
+	unsigned int i = table->last;
 
 	table->first = i;
-	table->nr_pending -= take;
-	left -= take;
-	/* All that are left: there is no need to look where they are. */
-	if (!table->nr_pending)
+	if (left == NO_LIMIT)
 		i = table->marked;
-	else
-		for (; take; i++)
-			take -= !!(table->sites[i].state & TEXT_SITE_PENDING);
+	for (; i < table->marked && left; i++)
+		left -= !!(table->sites[i].state & TEXT_SITE_PENDING);
 	table->last = i;
 	return left;
-}
-
-static bool has_pending(const struct text_site_kind *kind)
-{
-	struct text_site_table *table;
-
-	for_each_text_site_table_of(kind, table) {
-		if (table->nr_pending)
-			return true;
-	}
-	return false;
 }
 
 static void batch_patch(struct text_site_kind *kind)
 {
 	struct text_site_table *table;
 	unsigned int left;
+	bool more;
 
 	for_each_text_site_table_of(kind, table) {
 		table->marked = table->last;
 		table->last = table->first;
 	}
 	for (;;) {
-		left = READ_ONCE(round_sites) ?: UINT_MAX;
-		for_each_text_site_table_of(kind, table)
+		left = READ_ONCE(round_sites) ?: NO_LIMIT;
+		more = false;
+		for_each_text_site_table_of(kind, table) {
 			left = table_next_round(table, left);
+			more |= table->last < table->marked;
+		}
 		arch_text_site_patch(kind);
-		if (!has_pending(kind))
+		if (!more)
 			break;
 		/* For tasks of the same priority: nothing traps now. */
 		yield();

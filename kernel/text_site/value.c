@@ -51,17 +51,14 @@ static int site_take(struct text_site_table *table, struct text_site *site)
 	const unsigned long addr = text_site_addr(site);
 	const unsigned long ref = value_site_ref(table, site);
 	const unsigned int log = ref & VALUE_REF_LOG;
-	void *value = value_site_value(table, site);
-	struct text_range text;
 
-	text_site_text(table, addr, &text);
 	if (table->mod && ((ref & VALUE_REF_FLAGS) != log ||
-			   !is_value(table->mod, addr, value, 1 << log))) {
+			   !is_value(table->mod, addr, value_site_value(table, site), 1 << log))) {
 		pr_err("%s: the %s site %pS depends on %pS, which is not a value\n",
 		       module_name(table->mod), table->kind->name, (void *)addr, (void *)ref);
 		return -EINVAL;
 	}
-	return arch_value_site_take(site, value, log, &text);
+	return arch_value_site_take(table, site);
 }
 
 /**
@@ -91,9 +88,7 @@ int value_sites_take(struct text_site_table *table)
 /* The value of one in text that was freed may have gone with it. */
 static bool is_right(const struct text_site_table *table, const struct text_site *site)
 {
-	return site->state & TEXT_SITE_DEAD ||
-	       arch_value_site_holds(site, value_get(value_site_value(table, site),
-						     value_site_log(table, site)));
+	return site->state & TEXT_SITE_DEAD || arch_value_site_holds(table, site);
 }
 
 /**
@@ -112,7 +107,7 @@ int value_sites_coming(struct text_site_table *table)
 
 	for_each_text_site(site, table) {
 		if (!is_right(table, site))
-			arch_value_site_set_early(site, value_site_value(table, site));
+			arch_value_site_set_early(table, site);
 	}
 	return 0;
 }
@@ -145,16 +140,14 @@ int value_sites_commit(struct text_site_kind *kind,
 
 	for_each_text_site_table_of(kind, table) {
 		for_each_text_site(site, table) {
-			const void *value = value_site_value(table, site);
-
 			if (is_right(table, site))
 				continue;
-			if (!arch_value_site_verify(site, value)) {
+			if (!arch_text_site_verify(table, site)) {
 				text_site_mark(table, site);
 				continue;
 			}
 			WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
-			if (!concerns || concerns(value, who))
+			if (!concerns || concerns(value_site_value(table, site), who))
 				ret = -EINVAL;
 		}
 	}

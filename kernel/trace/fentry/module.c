@@ -58,7 +58,6 @@ static int tables_take(struct text_site_table *table)
 
 static int tables_coming(struct text_site_table *table)
 {
-	struct text_site_report report;
 	struct text_site *site;
 
 	count_table(table, 1);
@@ -66,16 +65,11 @@ static int tables_coming(struct text_site_table *table)
 		text_site_table_kill(table, 0, ULONG_MAX);
 		return 0;
 	}
-	report = arch_text_site_convert(table);
-	ftrace_update_tot_cnt += report.converted;
+	ftrace_update_tot_cnt += table->nr - arch_text_site_convert(table);
 	if (!table->mod) {
 		table->ready = true;
 		return 0;
 	}
-
-	if (report.left)
-		pr_warn("%s: %u of %u sites left alone\n", module_name(table->mod),
-			report.left, table->nr);
 	for_each_text_site(site, table)
 		site->state |= fentry_no_ops_off.id;
 	return 0;

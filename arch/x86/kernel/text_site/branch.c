@@ -69,13 +69,13 @@ static bool holds_nop(unsigned long addr)
  * Context: the text is writable and nobody runs it, but for the kernel's own
  * at boot, where there is one CPU with interrupts off.
  *
- * Return: what became of the sites.
+ * Return: how many were left.
  */
-struct text_site_report arch_text_site_convert(struct text_site_table *table)
+unsigned int arch_text_site_convert(struct text_site_table *table)
 {
 	const unsigned long original = table->kind->original;
 	const u8 opcode = table->kind->insn->opcode;
-	struct text_site_report report = {};
+	unsigned int left = 0;
 	struct text_site *site;
 	u64 nop = 0;
 
@@ -88,34 +88,22 @@ struct text_site_report arch_text_site_convert(struct text_site_table *table)
 			convert_site(addr, nop);
 			continue;
 		}
-		if (!report.left++)
+		if (!left++)
 			pr_warn("%pS: %*ph does not go to %pS, left alone\n", (void *)addr,
 				TEXT_SITE_SIZE, (void *)addr, (void *)original);
 		site->state |= TEXT_SITE_DEAD;
 	}
-	report.converted = table->nr - report.left;
-
 	sync_core();
-	return report;
+	return left;
 }
 
-static noinline int not_verified(const struct text_site_kind *kind, const struct text_site *site,
-				 unsigned long target)
+static __always_inline bool holds(const struct text_site_kind *kind,
+				  const struct text_site *site)
 {
-	u8 insn[TEXT_SITE_SIZE];
+	const unsigned long target = text_target(kind, text_site_target_id(site))->addr;
+	const unsigned long addr = text_site_addr(site);
 
-	branch_insn(insn, kind, text_site_addr(site), target);
-	return site_not_verified(site, insn, TEXT_SITE_SIZE);
-}
-
-int branch_verify(const struct text_site_kind *kind, const struct text_site *site,
-		  unsigned long target)
-{
-	unsigned long addr = text_site_addr(site);
-
-	if (likely(target ? holds_branch(kind->insn->opcode, addr, target) : holds_nop(addr)))
-		return 0;
-	return not_verified(kind, site, target);
+	return target ? holds_branch(kind->insn->opcode, addr, target) : holds_nop(addr);
 }
 
 static int verify_branches(const struct text_site_table *table)
@@ -124,8 +112,9 @@ static int verify_branches(const struct text_site_table *table)
 	int ret;
 
 	for_each_pending_site(site, table) {
-		ret = branch_verify(table->kind, site,
-				    text_target(table->kind, text_site_target_id(site))->addr);
+		if (likely(holds(table->kind, site)))
+			continue;
+		ret = arch_text_site_verify(table, site);
 		if (ret)
 			return ret;
 	}
@@ -186,71 +175,29 @@ static __always_inline void patch_target(struct patch_target *target,
 	target->head = target->now->addr ? kind->insn->opcode : site_nop->bytes[0];
 }
 
-/* One site, to be written at @at. @pass is a compile-time constant. */
-static __always_inline void write_branch(struct text_site *site, u8 *at,
-					 struct patch_target *target,
-					 const struct text_site_kind *kind, enum text_pass pass)
+static __always_inline void branch_tail(const struct text_site_table *table,
+					struct text_site *site, u8 *at, void *with)
 {
+	struct patch_target *target = with;
 	const u32 state = site->state;
 
-	switch (pass) {
-	case TEXT_PASS_BREAK:
-		WRITE_ONCE(*at, INT3_INSN_OPCODE);
-		break;
-
-	case TEXT_PASS_TAIL:
-		patch_target(target, kind, state);
-		/*
-		 * From here on the breakpoint handler does what is to be, instead
-		 * of what was. Both are right. The target's address and code have
-		 * been visible to every CPU since the sync before this pass at
-		 * the latest.
-		 */
-		WRITE_ONCE(site->state, (state & ~TEXT_SITE_TARGET) | target->now->next |
-					target->next->mark);
-		if (target->next->addr)
-			put_unaligned((s32)(target->next->addr - text_site_addr(site) -
-					    TEXT_SITE_SIZE), (s32 *)(at + 1));
-		else
-			memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
-		break;
-
-	case TEXT_PASS_HEAD:
-		patch_target(target, kind, state);
-		WRITE_ONCE(*at, target->head);
-		/*
-		 * After the head, which x86 does not reorder; pairs with the order in
-		 * which text_site_int3() reads: who sees the site not pending sees no
-		 * breakpoint of ours.
-		 */
-		barrier();
-		WRITE_ONCE(site->state, state & ~TEXT_SITE_PENDING);
-		break;
-	}
+	patch_target(target, table->kind, state);
+	WRITE_ONCE(site->state, (state & ~TEXT_SITE_TARGET) | target->now->next |
+				target->next->mark);
+	if (target->next->addr)
+		put_unaligned((s32)(target->next->addr - text_site_addr(site) - TEXT_SITE_SIZE),
+			      (s32 *)(at + 1));
+	else
+		memcpy(at + 1, site_nop->bytes + 1, TEXT_SITE_SIZE - 1);
 }
 
-static __always_inline void write_run(const struct text_site_kind *kind, enum text_pass pass)
+static __always_inline u8 branch_head(const struct text_site_table *table,
+				      const struct text_site *site, void *with)
 {
-	struct patch_target target = { .id = ~0 };
-	unsigned int i;
+	struct patch_target *target = with;
 
-	for (i = 0; i < patch_run.nr; i++)
-		write_branch(patch_run.todo[i].site, patch_run.todo[i].at, &target, kind, pass);
-}
-
-static void write_branches(const struct text_site_table *table, enum text_pass pass)
-{
-	switch (pass) {
-	case TEXT_PASS_BREAK:
-		write_run(table->kind, TEXT_PASS_BREAK);
-		break;
-	case TEXT_PASS_TAIL:
-		write_run(table->kind, TEXT_PASS_TAIL);
-		break;
-	case TEXT_PASS_HEAD:
-		write_run(table->kind, TEXT_PASS_HEAD);
-		break;
-	}
+	patch_target(target, table->kind, site->state);
+	return target->head;
 }
 
 static __always_inline unsigned int branch_size(const struct text_site *site)
@@ -260,17 +207,19 @@ static __always_inline unsigned int branch_size(const struct text_site *site)
 
 static void patch_branches(struct text_site_table *table, enum text_pass pass)
 {
-	run_table(table, pass, branch_size, write_branches);
+	struct patch_target target = { .id = ~0 };
+
+	patch_table(table, pass, branch_size, branch_tail, branch_head, &target);
 }
 
-static unsigned int describe_branch(const struct text_site_table *table,
-				    const struct text_site *site, u8 *old, u8 *new)
+static unsigned int make_branch(const struct text_site_table *table,
+				const struct text_site *site, bool next, u8 *insn)
 {
-	const struct text_site_kind *kind = table->kind;
-	const struct text_target *target = text_target(kind, text_site_target_id(site));
+	const struct text_target *target = text_target(table->kind, text_site_target_id(site));
 
-	branch_insn(old, kind, text_site_addr(site), target->addr);
-	branch_insn(new, kind, text_site_addr(site), text_target(kind, target->next)->addr);
+	if (next)
+		target = text_target(table->kind, target->next);
+	branch_insn(insn, table->kind, text_site_addr(site), target->addr);
 	return TEXT_SITE_SIZE;
 }
 
@@ -279,7 +228,7 @@ static unsigned int describe_branch(const struct text_site_table *table,
 	.opcode		= _opcode,					\
 	.verify		= verify_branches,				\
 	.patch		= patch_branches,				\
-	.describe	= describe_branch,				\
+	.make		= make_branch,					\
 }
 
 const struct text_insn text_insn_call = BRANCH(TEXT_INSN_CALL, CALL_INSN_OPCODE);

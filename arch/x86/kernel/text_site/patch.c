@@ -23,6 +23,7 @@
 
 #include <linux/memory.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 #include <linux/text_site.h>
 
 #include <asm/text-patching.h>
@@ -32,10 +33,23 @@
 
 struct patch_run patch_run;
 
-int site_not_verified(const struct text_site *site, const u8 *insn, unsigned int size)
+/**
+ * arch_text_site_verify - is the text of a site what its state says?
+ * @table: the table it is in
+ * @site: which
+ *
+ * Context: under text_mutex, or where nobody changes the text.
+ *
+ * Return: 0, or -EINVAL with a message.
+ */
+int arch_text_site_verify(const struct text_site_table *table, const struct text_site *site)
 {
 	void *addr = (void *)text_site_addr(site);
+	u8 insn[TEXT_SITE_MAX];
+	unsigned int size = table->kind->insn->make(table, site, false, insn);
 
+	if (!memcmp(addr, insn, size))
+		return 0;
 	pr_err("%pS: holds %*ph, should hold %*ph; nothing is changed\n", addr, size, addr,
 	       size, insn);
 	return -EINVAL;
@@ -58,7 +72,8 @@ static void report_pending(struct text_site_kind *kind)
 
 	for_each_text_site_table_of(kind, table) {
 		for_each_pending_site(site, table) {
-			size = kind->insn->describe(table, site, old, new);
+			kind->insn->make(table, site, false, old);
+			size = kind->insn->make(table, site, true, new);
 			perf_event_text_poke((void *)text_site_addr(site), old, size, new, size);
 			cond_resched();
 		}
@@ -84,7 +99,7 @@ void arch_text_site_patch(struct text_site_kind *kind)
 		if (pass == TEXT_PASS_TAIL)
 			report_pending(kind);
 		for_each_text_site_table_of(kind, table) {
-			if (table->first < table->last)
+			if (text_site_pending(table))
 				kind->insn->patch(table, pass);
 		}
 		arch_text_site_sync();

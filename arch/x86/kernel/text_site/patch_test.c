@@ -18,11 +18,16 @@ static struct text_site sites[NR_SITES];
 /* Where the sites go at first: nothing is called, so any address in reach will do. */
 static const u8 original;
 
+static struct text_target targets[TEXT_TARGET_PAGE];
+
 static struct text_site_kind call_sites = {
 	.name = "call", .insn = &text_insn_call, .original = (unsigned long)&original,
+	.pages = { targets },
 };
 
-static const struct text_site_kind jump_sites = { .name = "jump", .insn = &text_insn_jump };
+static struct text_site_kind jump_sites = {
+	.name = "jump", .insn = &text_insn_jump, .pages = { targets },
+};
 
 /* A call of @original at each of some offsets, and other bytes everywhere else */
 static void text_init(struct text_site_table *table, const unsigned int *offsets)
@@ -55,25 +60,21 @@ static void test_convert(struct kunit *test)
 	static const unsigned int offsets[NR_SITES] = {
 		16, 32, PAGE_SIZE - 12, PAGE_SIZE - 3,
 	};
-	struct text_site_report report;
 	struct text_site_table table;
 	int i;
 
 	text_init(&table, offsets);
-	report = arch_text_site_convert(&table);
-	KUNIT_EXPECT_EQ(test, report.converted, NR_SITES);
-	KUNIT_EXPECT_EQ(test, report.left, 0);
+	KUNIT_EXPECT_EQ(test, arch_text_site_convert(&table), 0);
 	for (i = 0; i < NR_SITES; i++) {
 		expect_nop(test, offsets[i]);
 		KUNIT_EXPECT_EQ(test, sites[i].state, 0);
-		KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[i], 0), 0);
+		KUNIT_EXPECT_EQ(test, arch_text_site_verify(&table, &sites[i]), 0);
 	}
 }
 
 static void test_what_is_no_call_is_left_alone(struct kunit *test)
 {
 	static const unsigned int offsets[NR_SITES] = { 16, 32, 48, 64 };
-	struct text_site_report report;
 	struct text_site_table table;
 	u8 before[3];
 
@@ -82,9 +83,7 @@ static void test_what_is_no_call_is_left_alone(struct kunit *test)
 	text[49]++;					/* a call of something else */
 	memcpy(before, text + 32, sizeof(before));
 
-	report = arch_text_site_convert(&table);
-	KUNIT_EXPECT_EQ(test, report.converted, 2);
-	KUNIT_EXPECT_EQ(test, report.left, 2);
+	KUNIT_EXPECT_EQ(test, arch_text_site_convert(&table), 2);
 	expect_nop(test, 16);
 	expect_nop(test, 64);
 	KUNIT_EXPECT_EQ(test, memcmp(text + 32, before, sizeof(before)), 0);
@@ -95,6 +94,19 @@ static void test_what_is_no_call_is_left_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sites[3].state, 0);
 }
 
+/* Is the first site's text what one of a kind has that goes to a target? */
+static int verify(struct text_site_table *table, struct text_site_kind *kind,
+		  unsigned long target)
+{
+	int ret;
+
+	table->kind = kind;
+	targets[0].addr = target;
+	ret = arch_text_site_verify(table, &table->sites[0]);
+	targets[0].addr = 0;
+	return ret;
+}
+
 static void test_verify(struct kunit *test)
 {
 	static const unsigned int offsets[NR_SITES] = { 16, 32, 48, 64 };
@@ -102,16 +114,16 @@ static void test_verify(struct kunit *test)
 	struct text_site_table table;
 
 	text_init(&table, offsets);
-	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target), 0);
-	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target + 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, branch_verify(&jump_sites, &sites[0], target), -EINVAL);
+	KUNIT_EXPECT_EQ(test, verify(&table, &call_sites, target), 0);
+	KUNIT_EXPECT_EQ(test, verify(&table, &call_sites, target + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, verify(&table, &call_sites, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, verify(&table, &jump_sites, target), -EINVAL);
 
 	/* The same bytes but for the first are a jump. */
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jump_sites, (unsigned long)text + 16), 0);
 	text[16] = JMP32_INSN_OPCODE;
-	KUNIT_EXPECT_EQ(test, branch_verify(&jump_sites, &sites[0], target), 0);
-	KUNIT_EXPECT_EQ(test, branch_verify(&call_sites, &sites[0], target), -EINVAL);
+	KUNIT_EXPECT_EQ(test, verify(&table, &jump_sites, target), 0);
+	KUNIT_EXPECT_EQ(test, verify(&table, &call_sites, target), -EINVAL);
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&jump_sites, (unsigned long)text + 16), target);
 	KUNIT_EXPECT_EQ(test, arch_text_site_get(&call_sites, (unsigned long)text + 16), 0);
 }

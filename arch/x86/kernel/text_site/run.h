@@ -90,14 +90,59 @@ static __always_inline struct text_site *next_pending(struct text_site *site,
 					(table)->sites + (table)->last);	\
 	     (site = next_pending(site, __end)) < __end; site++)
 
+/* Writes what is behind the first byte of a pending site, to @at, and changes its state. */
+typedef void text_tail_fn(const struct text_site_table *table, struct text_site *site, u8 *at,
+			  void *with);
+
+/* The first byte of a site, of its new state */
+typedef u8 text_head_fn(const struct text_site_table *table, const struct text_site *site,
+			void *with);
+
+/* One pass over a run, which is known when this is compiled */
+static __always_inline void write_run(const struct text_site_table *table, enum text_pass pass,
+				      text_tail_fn *tail, text_head_fn *head, void *with)
+{
+	for (unsigned int i = 0; i < patch_run.nr; i++) {
+		struct text_site *site = patch_run.todo[i].site;
+		u8 *at = patch_run.todo[i].at;
+
+		switch (pass) {
+		case TEXT_PASS_BREAK:
+			WRITE_ONCE(*at, INT3_INSN_OPCODE);
+			break;
+
+		case TEXT_PASS_TAIL:
+			/*
+			 * From here on the breakpoint handler does what is to be,
+			 * instead of what was. Both are right. What the new state
+			 * refers to has been visible to every CPU since the sync
+			 * before this pass at the latest.
+			 */
+			tail(table, site, at, with);
+			break;
+
+		case TEXT_PASS_HEAD:
+			WRITE_ONCE(*at, head(table, site, with));
+			/*
+			 * After the head, which x86 does not reorder; pairs with the
+			 * order in which text_site_int3() reads: who sees the site
+			 * not pending sees no breakpoint of ours.
+			 */
+			barrier();
+			WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
+			break;
+		}
+	}
+}
+
 /*
- * The pending sites of a table, run by run. This is a template: @size and @write are
- * known when it is compiled, so that sites cost no indirect calls.
+ * A pass over the pending sites of a table, run by run. This is a template: the functions
+ * are known when it is compiled, so that sites cost no indirect calls. They get @with.
  */
 static __always_inline void
-run_table(struct text_site_table *table, enum text_pass pass,
-	  unsigned int (*size)(const struct text_site *site),
-	  void (*write)(const struct text_site_table *table, enum text_pass pass))
+patch_table(struct text_site_table *table, enum text_pass pass,
+	    unsigned int (*size)(const struct text_site *site),
+	    text_tail_fn *tail, text_head_fn *head, void *with)
 {
 	struct text_site *end = table->sites + table->last;
 	struct text_site *site = next_pending(table->sites + table->first, end);
@@ -119,7 +164,12 @@ run_table(struct text_site_table *table, enum text_pass pass,
 		run->nr = nr;
 
 		text_window_open(&run->window);
-		write(table, pass);
+		if (pass == TEXT_PASS_BREAK)
+			write_run(table, TEXT_PASS_BREAK, tail, head, with);
+		else if (pass == TEXT_PASS_TAIL)
+			write_run(table, TEXT_PASS_TAIL, tail, head, with);
+		else
+			write_run(table, TEXT_PASS_HEAD, tail, head, with);
 		text_window_close(&run->window);
 		cond_resched();
 	}

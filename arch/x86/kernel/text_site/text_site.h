@@ -8,8 +8,6 @@
 #include <asm/text_site.h>
 
 struct pt_regs;
-struct text_site;
-struct text_site_kind;
 
 /**
  * struct site_nop - a candidate for what an unattached site holds
@@ -39,13 +37,6 @@ extern const struct site_nop *site_nop;
 
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);
 const struct site_nop *site_nop_by_name(const char *name);
-
-/* patch.c: says what the text of a site is, and should be. Returns -EINVAL. */
-int site_not_verified(const struct text_site *site, const u8 *insn, unsigned int size);
-
-/* branch.c: for KUnit tests */
-int branch_verify(const struct text_site_kind *kind, const struct text_site *site,
-		  unsigned long target);
 
 /* value.c: has @regs as after the instruction of a site in this state */
 void value_site_emulate(struct pt_regs *regs, unsigned long addr, u32 state,
