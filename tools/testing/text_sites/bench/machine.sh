@@ -114,6 +114,18 @@ each_call()
 	echo >kprobe_events
 }
 
+# traps: calls of a function whose site has a breakpoint, and a kprobe's
+traps()
+{
+	local what nop call
+	for what in trap trap_module; do
+		read -r nop call <$COST/$what
+		per_call $what.nop "$nop"
+		per_call $what.call "$call"
+	done
+	per_call trap.kprobe "$(cat $COST/probe)"
+}
+
 # The longest time without interrupts or preemption while an ops is attached to all
 # and detached. With two processors, one would wait for the other while that has its
 # turn in the emulator.

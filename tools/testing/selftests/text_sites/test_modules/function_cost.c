@@ -12,13 +12,20 @@
  *   crowd     write: as many ops come and stay, each for direct calls of one of the
  *             sites
  *   tracers   write: as many ops come and stay, each attached to all
+ *   trap      read: of CALLS calls of a function of the kernel whose site has a
+ *             breakpoint, and is a NOP, or a call; without what these take without it
+ *   trap_module  the same of function_cost_callee()
+ *   probe     read: of CALLS hits of a kprobe that is a breakpoint within
+ *             function_cost_callee()
  *
  * What it takes to detach them is not given: that waits for tasks to leave what is
  * in a module.
  */
 #include <linux/debugfs.h>
 #include <linux/ftrace.h>
+#include <linux/kprobes.h>
 #include <linux/linkage.h>
+#include <linux/math.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
@@ -203,6 +210,116 @@ static const struct file_operations crowd_fops = {
 	.write	= crowd_write,
 };
 
+/* A tiny function of the kernel */
+static void call_kernel(void)
+{
+	int_pow(0, 0);
+}
+
+/**
+ * struct trap_case - calls of a function whose site is being switched
+ * @function: which
+ * @call: calls it
+ * @nr: how often a breakpoint was found at its site
+ * @cycles: what the calls took then
+ */
+static struct trap_case {
+	unsigned long	function;
+	void		(*call)(void);
+	unsigned int	nr;
+	cycles_t	cycles[2];
+} trap_kernel = { (unsigned long)int_pow, call_kernel },
+  trap_module = { (unsigned long)function_cost_callee, function_cost_callee };
+
+static struct trap_case *trapping;
+
+static bool has_breakpoint(unsigned long function)
+{
+	return *(u8 *)(function + (is_endbr(*(u32 *)function) ? ENDBR_INSN_SIZE : 0)) == 0xcc;
+}
+
+/*
+ * Processors are synchronised when the breakpoint is there, and when the bytes behind it
+ * are the new ones: then the site still does what it did, and does what is to be. The
+ * classic engine does the latter both times.
+ */
+static int at_sync(struct kprobe *probe, struct pt_regs *regs)
+{
+	struct trap_case *trap = trapping;
+
+	if (trap->nr < ARRAY_SIZE(trap->cycles) && has_breakpoint(trap->function))
+		trap->cycles[trap->nr++] = CYCLES(i, trap->call());
+	return 0;
+}
+
+/* With one processor. On the way on @cycles[1] is the call, on the way off the NOP. */
+static int trap_measure(struct seq_file *m, struct ftrace_ops *ops)
+{
+	struct trap_case *trap = m->private;
+	cycles_t none = CYCLES(i, trap->call()), on;
+	int ret;
+
+	trap->nr = 0;
+	ret = register_ftrace_function(ops);
+	if (ret)
+		return ret;
+	on = trap->cycles[1] - CYCLES(i, trap->call());
+	ret = trap->nr == 2 ? 0 : -ENODATA;
+	trap->nr = 0;
+	unregister_ftrace_function(ops);
+	if (!ret)
+		ret = trap->nr == 2 ? 0 : -ENODATA;
+	if (!ret)
+		seq_printf(m, "%llu %llu\n", trap->cycles[1] - none, on);
+	return ret;
+}
+
+static int trap_show(struct seq_file *m, void *v)
+{
+	struct kprobe sync = { .symbol_name = "do_sync_core", .pre_handler = at_sync };
+	struct ftrace_ops ops = { .func = nothing };
+	int ret;
+
+	guard(mutex)(&cost_mutex);
+	trapping = m->private;
+	ret = ftrace_set_filter_ip(&ops, trapping->function, 0, 1);
+	if (!ret)
+		ret = register_kprobe(&sync);
+	if (!ret) {
+		ret = trap_measure(m, &ops);
+		unregister_kprobe(&sync);
+	}
+	ftrace_free_filter(&ops);
+	return ret;
+}
+DEFINE_SHOW_ATTRIBUTE(trap);
+
+static int at_probe(struct kprobe *probe, struct pt_regs *regs)
+{
+	return 0;
+}
+
+static int probe_show(struct seq_file *m, void *v)
+{
+	const unsigned long callee = (unsigned long)function_cost_callee;
+	struct kprobe probe = { .pre_handler = at_probe };
+	cycles_t none;
+	int ret;
+
+	guard(mutex)(&cost_mutex);
+	none = CYCLES(i, function_cost_callee());
+	/* Behind the site is the return: nothing that a jump could take the place of */
+	probe.addr = (void *)callee + (is_endbr(*(u32 *)callee) ? ENDBR_INSN_SIZE : 0) +
+		     MCOUNT_INSN_SIZE;
+	ret = register_kprobe(&probe);
+	if (ret)
+		return ret;
+	seq_printf(m, "%llu\n", CYCLES(i, function_cost_callee()) - none);
+	unregister_kprobe(&probe);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(probe);
+
 static struct dentry *dir;
 
 static int __init function_cost_init(void)
@@ -214,6 +331,9 @@ static int __init function_cost_init(void)
 	debugfs_create_file("ninth", 0400, dir, NULL, &ninth_fops);
 	debugfs_create_file("crowd", 0200, dir, (void *)true, &crowd_fops);
 	debugfs_create_file("tracers", 0200, dir, NULL, &crowd_fops);
+	debugfs_create_file("trap", 0400, dir, &trap_kernel, &trap_fops);
+	debugfs_create_file("trap_module", 0400, dir, &trap_module, &trap_fops);
+	debugfs_create_file("probe", 0400, dir, NULL, &probe_fops);
 	return 0;
 }
 module_init(function_cost_init);
