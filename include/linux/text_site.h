@@ -8,12 +8,14 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/rbtree_latch.h>
 #include <linux/text_section.h>
 #include <linux/types.h>
 
 struct module;
 struct mutex;
 struct pt_regs;
+struct text_site_table;
 
 #ifdef CONFIG_TEXT_SITES
 
@@ -57,7 +59,33 @@ struct text_target {
 #define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES)
 
 /**
+ * struct text_area - the sites of a table that are in one piece of text
+ * @start: address of the first site
+ * @indexed: how many bytes of text from @start on have an index: none, or those up to the
+ *	last site's first one
+ * @index: how many sites of the area are before each granule of that text
+ * @sites: the first one's record, the others follow
+ * @nr: how many; 0: there is no such area
+ * @known: it is in the tree
+ * @last: address of the last site
+ * @table: the table
+ * @node: in the tree of the kind's areas
+ */
+struct text_area {
+	unsigned long		start;
+	unsigned long		indexed;
+	u32			*index;
+	struct text_site	*sites;
+	unsigned int		nr;
+	bool			known;
+	unsigned long		last;
+	struct text_site_table	*table;
+	struct latch_tree_node	node;
+};
+
+/**
  * struct text_site_table - the sites of one kind in the kernel or in a module
+ * @areas: the sites in the text that stays, and in that for initialisation
  * @sites: the records, in the order of the addresses they refer to
  * @refs: for each of them a reference to what it depends on, relative to its own
  *	place; NULL: sites of this kind depend on nothing
@@ -74,6 +102,7 @@ struct text_target {
  * @next: the next table of its kind
  */
 struct text_site_table {
+	struct text_area	areas[2];
 	struct text_site	*sites;
 	s32			*refs;
 	unsigned int		nr;
@@ -116,8 +145,12 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
 /**
  * struct text_site_kind - sites that share an instruction, an owner, and a space of
  * target ids
- * @name: for messages
+ * @pages: the targets, in pages that are never freed, so that the breakpoint
+ *	handler can follow an id at any moment without a lock. Target 0 is the NOP,
+ *	of kinds that have NOPs.
  * @insn: what its sites hold, unless it is a NOP
+ * @kernel: the kernel's own table
+ * @name: for messages
  * @section: where modules have the records
  * @refs: and what these depend on; 0: on nothing
  * @original: where sites go as they were compiled, for arch_text_site_convert()
@@ -135,16 +168,15 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
  *	to be done but to forget the table
  * @free_text: text goes that is not needed after initialisation, @end is behind it. NULL:
  *	only make its sites dead
- * @kernel: the kernel's own table
  * @tables: all known ones
+ * @areas: those of all known tables, by address; changes under @lock
  * @next: the next kind
- * @pages: the targets, in pages that are never freed, so that the breakpoint
- *	handler can follow an id at any moment without a lock. Target 0 is the NOP,
- *	of kinds that have NOPs.
  */
 struct text_site_kind {
-	const char		*name;
+	struct text_target	*pages[TEXT_TARGET_PAGES];
 	const struct text_insn	*insn;
+	struct text_site_table	kernel;
+	const char		*name;
 	enum text_section_id	section, refs;
 	unsigned long		original;
 	bool			reserved;
@@ -155,10 +187,9 @@ struct text_site_kind {
 	void	(*going)(struct module *mod, struct text_site_table *table);
 	void	(*free_text)(struct text_site_table *table, unsigned long start,
 			     unsigned long end);
-	struct text_site_table	kernel;
 	struct text_site_table	*tables;
+	struct latch_tree_root	areas;
 	struct text_site_kind	*next;
-	struct text_target	*pages[TEXT_TARGET_PAGES];
 };
 
 extern struct text_site_kind *text_site_kinds;
@@ -224,6 +255,11 @@ void text_site_table_kill(struct text_site_table *table, unsigned long start,
 			  unsigned long end);
 bool text_site_table_overlaps(const struct text_site_table *table, unsigned long start,
 			      unsigned long end, const char *why);
+
+/* Lookup: kernel/text_site/find.c */
+void text_areas_add(struct text_site_table *table);
+void text_areas_forget(struct text_site_table *table, unsigned long start, unsigned long end);
+void text_areas_free(struct text_site_table *table);
 struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 				 unsigned long end, struct text_site_table **in);
 

@@ -103,12 +103,13 @@ void text_sites_free_text(struct module *mod, void *start, void *end)
 		table = table_of(kind, mod);
 		if (!table || !table->known || first >= behind)
 			continue;
-		if (kind->free_text) {
+		if (kind->free_text)
 			kind->free_text(table, first, behind);
-			continue;
-		}
 		guard(mutex)(kind->lock);
-		text_site_table_kill(table, first, behind);
+		if (!kind->free_text)
+			text_site_table_kill(table, first, behind);
+		/* Another module's text may be there soon. */
+		text_areas_forget(table, first, behind);
 	}
 }
 

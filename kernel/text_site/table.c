@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Text site tables: which sites there are, and finding one by its address.
+ * Text site tables: which sites there are.
  *
  * The tables of a kind stand in a list, which changes under the lock of the kind's
- * owner. It is read without a lock as well, by the breakpoint handler for one:
+ * owner. It is read without a lock as well:
  *
  *   table_add()                      a reader
  *     fill in table                    t = READ_ONCE(kind->tables or next)
@@ -11,11 +11,11 @@
  *                                      dependency on t
  *
  *   table_remove()
- *     WRITE_ONCE(*prev, table->next)
+ *     WRITE_ONCE(*prev, table->next), and its areas leave the tree, see find.c
  *     synchronize_rcu()              readers in process context are gone
- *     arch_text_site_sync()          readers in the breakpoint handler are gone:
- *                                    it runs with interrupts off, so a CPU that
- *                                    took the IPI has left it
+ *     arch_text_site_sync()          the breakpoint handler, which looks at areas,
+ *                                    has left this one: it runs with interrupts off,
+ *                                    so a CPU that took the IPI is not in it
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
@@ -29,130 +29,6 @@
 #include <linux/text_site.h>
 
 #include <asm/sections.h>
-
-/*
- * The first site of a table that ends above an address. A breakpoint is mostly a
- * search: so this is as little as it takes.
- */
-static __always_inline struct text_site *first_above(const struct text_site_table *table,
-						     unsigned long addr)
-{
-	struct text_site *site = table->sites;
-	unsigned int nr = table->nr;
-
-	/* It is one of the @nr sites from @site on, or the one behind them. */
-	while (nr) {
-		const unsigned int half = nr / 2;
-
-		if (text_site_addr(site + half) + TEXT_SITE_SIZE <= addr) {
-			site += half + 1;
-			nr -= half + 1;
-		} else {
-			nr = half;
-		}
-	}
-	return site;
-}
-
-static __always_inline struct text_site *
-find_in(const struct text_site_table *table, unsigned long start, unsigned long end)
-{
-	struct text_site *site;
-
-	if (end < table->start || start >= table->end)
-		return NULL;
-
-	site = first_above(table, start);
-	for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
-		if (!(READ_ONCE(site->state) & TEXT_SITE_DEAD))
-			return site;
-	}
-	/*
-	 * Only dead ones here: their text may have been freed, and be another
-	 * table's by now.
-	 */
-	return NULL;
-}
-
-/**
- * text_site_find - the site whose bytes overlap a range of addresses
- * @kind: of which kind, NULL for any
- * @start: first address
- * @end: last address, inclusive
- * @in: if not NULL, gets the table the site is in
- *
- * Context: any, with a site's table kept from going away: in an RCU read-side
- * section, or under the lock of @kind's owner, or with interrupts off.
- *
- * Return: a live site, the lowest there is in the range, or NULL.
- */
-noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
-					 unsigned long end, struct text_site_table **in)
-{
-	const struct text_site_kind *each = kind ?: READ_ONCE(text_site_kinds);
-	struct text_site_table *table;
-	struct text_site *site;
-
-	for (; each; each = kind ? NULL : READ_ONCE(each->next)) {
-		for_each_text_site_table_of(each, table) {
-			site = find_in(table, start, end);
-			if (!site)
-				continue;
-			if (in)
-				*in = table;
-			return site;
-		}
-	}
-	return NULL;
-}
-
-static bool table_reserves(const struct text_site_table *table, unsigned long start,
-			   unsigned long end)
-{
-	const struct text_site *site;
-
-	if (end < table->start || start >= table->end)
-		return false;
-
-	/* Longer ones than the search looks for may begin this much before it. */
-	site = first_above(table, start - (TEXT_SITE_MAX - TEXT_SITE_SIZE));
-	for (; site < table->sites + table->nr && text_site_addr(site) <= end; site++) {
-		if (text_site_addr(site) + text_site_size(table->kind, site) > start &&
-		    !(READ_ONCE(site->state) & TEXT_SITE_DEAD))
-			return true;
-	}
-	return false;
-}
-
-/**
- * text_sites_reserved - is text that somebody wants to change a site's?
- * @start: first byte
- * @end: last byte, inclusive
- *
- * For function entries this is not the place to ask: see ftrace_text_reserved().
- *
- * Context: any.
- *
- * Return: whether it is.
- */
-bool text_sites_reserved(const void *start, const void *end)
-{
-	struct text_site_table *table;
-	struct text_site_kind *kind;
-
-	/* Keeps the tables: text_site_table_remove() waits. */
-	guard(rcu)();
-
-	for_each_text_site_kind(kind) {
-		if (!kind->reserved)
-			continue;
-		for_each_text_site_table_of(kind, table) {
-			if (table_reserves(table, (unsigned long)start, (unsigned long)end))
-				return true;
-		}
-	}
-	return false;
-}
 
 /**
  * text_site_table_kill - text goes: its sites are not to be touched any more
@@ -377,6 +253,7 @@ void text_site_table_add(struct text_site_table *table)
 
 	while (*p)
 		p = &(*p)->next;
+	text_areas_add(table);
 	table->known = true;
 	table->next = NULL;
 	/* Pairs with the address dependency of the readers, see above. */
@@ -401,7 +278,9 @@ void text_site_table_remove(struct text_site_table *table)
 		p = &(*p)->next;
 	WRITE_ONCE(*p, table->next);
 	table->known = false;
+	text_areas_forget(table, 0, ULONG_MAX);
 
 	synchronize_rcu();
 	arch_text_site_sync();
+	text_areas_free(table);
 }

@@ -231,6 +231,69 @@ static void test_find(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, table->start, table->start, NULL));
 }
 
+/* Every area of all kernel tables, with its index and without it */
+static void test_areas(struct kunit *test)
+{
+	struct text_site_kind *kind;
+
+	for_each_text_site_kind(kind) {
+		struct text_area *area = kind->kernel.areas;
+		const unsigned long indexed = area->indexed;
+
+		KUNIT_EXPECT_EQ(test, area[0].nr + area[1].nr, kind->kernel.nr);
+		KUNIT_EXPECT_EQ(test, !!indexed, !!area->index);
+		area->indexed = 0;
+		for (unsigned int i = 0; i < area->nr; i++) {
+			const unsigned long addr = text_site_addr(&area->sites[i]);
+
+			if (!(area->sites[i].state & TEXT_SITE_DEAD))
+				KUNIT_ASSERT_PTR_EQ(test, text_site_find(kind, addr, addr, NULL),
+						    &area->sites[i]);
+		}
+		area->indexed = indexed;
+	}
+}
+
+/* Text that goes is not found any more, what comes in its place is. */
+static void test_areas_go(struct kunit *test)
+{
+	static struct text_site sites[3], others[1];
+	struct text_site_table *table, *other;
+
+	table = kunit_kzalloc(test, 2 * sizeof(*table), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	other = table + 1;
+	*table = test_table(sites, ARRAY_SIZE(sites));
+	*other = test_table(others, ARRAY_SIZE(others));
+
+	/* In the kernel's text, and in that which was freed */
+	site_set(&sites[0], (unsigned long)__init_begin + 64, 0);
+	site_set(&sites[1], text(1), 0);
+	site_set(&sites[2], text(0), 0);
+	site_set(&others[0], (unsigned long)__init_begin + 66, 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(table), 0);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(other), 0);
+
+	guard(mutex)(&test_lock);
+	text_site_table_add(table);
+	KUNIT_EXPECT_EQ(test, table->areas[0].nr, 2);
+	KUNIT_EXPECT_EQ(test, table->areas[1].nr, 1);
+	for (int i = 0; i < 3; i++) {
+		const unsigned long addr = text_site_addr(&sites[i]);
+
+		KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, addr, addr, NULL), &sites[i]);
+	}
+
+	text_areas_forget(table, (unsigned long)__init_begin, (unsigned long)__init_end);
+	text_site_table_add(other);
+	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text_site_addr(&others[0]),
+						 text_site_addr(&others[0]), NULL), &others[0]);
+	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text(1), text(1), NULL), &sites[1]);
+	text_site_table_remove(other);
+	text_site_table_remove(table);
+	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, text(1), text(1), NULL));
+}
+
 /* Every byte of a site is reserved, but of a kind of which probes have their own idea. */
 static void test_reserved(struct kunit *test)
 {
@@ -322,6 +385,8 @@ static struct kunit_case table_cases[] = {
 #endif
 	KUNIT_CASE(test_not_taken),
 	KUNIT_CASE(test_find),
+	KUNIT_CASE(test_areas),
+	KUNIT_CASE(test_areas_go),
 	KUNIT_CASE(test_reserved),
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_commit_of_wrong_text),

@@ -6,4 +6,6 @@
 #define TEXT_SITE_SIZE	5	/* bytes of a site that calls, jumps or does nothing */
 #define TEXT_SITE_MAX	10	/* bytes of the longest instruction at a site */
 
+#define TEXT_GRANULE_SHIFT	9	/* bytes of text for each entry of an index, as log */
+
 #endif /* _ASM_X86_TEXT_SITE_H */

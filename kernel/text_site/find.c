@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Finding a text site by its address.
+ *
+ * The text of a module is in two pieces, one of which is freed after initialisation, and
+ * other modules are anywhere between them. So what is looked up is not a table but an
+ * area: the sites of a table in one piece of text. Areas of a kind do not overlap. They
+ * are in a latched tree, which can be searched in any context, even in an NMI that has
+ * interrupted who changes it. That takes the logarithm of the number of modules.
+ *
+ * In the area a site is found by an index, if there is one: the number of the first site
+ * in each TEXT_GRANULE_SHIFT of text; few are left to be looked at from there on.
+ * Otherwise by binary search.
+ *
+ * A tree changes under the lock of the kind's owner. Readers are those of RCU and the
+ * breakpoint handler; text_site_table_remove() waits for both before an area goes.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/text_site.h>
+
+/* What is looked for: any area, or site, that has some of this text; @last is inclusive. */
+struct text_key {
+	unsigned long start, last;
+};
+
+static __always_inline struct text_area *area_of(struct latch_tree_node *node)
+{
+	return container_of(node, struct text_area, node);
+}
+
+static __always_inline bool area_less(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return area_of(a)->start < area_of(b)->start;
+}
+
+static __always_inline int area_cmp(void *key, struct latch_tree_node *node)
+{
+	const struct text_area *area = area_of(node);
+	const struct text_key *text = key;
+
+	if (text->last < area->start)
+		return -1;
+	return text->start >= area->last + TEXT_SITE_SIZE;
+}
+
+static const struct latch_tree_ops area_ops = { .less = area_less, .comp = area_cmp };
+
+static __always_inline struct text_area *area_find(const struct text_site_kind *kind,
+						   unsigned long start, unsigned long last)
+{
+	struct text_key key = { start, last };
+	struct latch_tree_node *node;
+
+	node = latch_tree_find(&key, (struct latch_tree_root *)&kind->areas, &area_ops);
+	return node ? area_of(node) : NULL;
+}
+
+/* The first site at an address or above it, or what is behind the last one */
+static __always_inline struct text_site *first_from(const struct text_area *area,
+						    unsigned long addr)
+{
+	struct text_site *site = area->sites;
+	unsigned int nr = area->nr;
+
+	if (addr <= area->start)
+		return site;
+
+	/* The last site is at the end of what is indexed. */
+	if (addr - area->start < area->indexed) {
+		site += area->index[(addr - area->start) >> TEXT_GRANULE_SHIFT];
+		while (text_site_addr(site) < addr)
+			site++;
+		return site;
+	}
+
+	/* It is one of the @nr sites from @site on, or the one behind them. */
+	while (nr) {
+		const unsigned int half = nr / 2;
+
+		if (text_site_addr(site + half) < addr) {
+			site += half + 1;
+			nr -= half + 1;
+		} else {
+			nr = half;
+		}
+	}
+	return site;
+}
+
+/* The same for the first one that may end above @addr if sites have up to @size bytes */
+static __always_inline struct text_site *first_above(const struct text_area *area,
+						     unsigned long addr, unsigned int size)
+{
+	return addr < area->start + size ? area->sites : first_from(area, addr - size + 1);
+}
+
+#define for_each_site_from(site, area, last)				\
+	for (; site < (area)->sites + (area)->nr && text_site_addr(site) <= (last); site++)
+
+/**
+ * text_site_find - the site whose bytes overlap a range of addresses
+ * @kind: of which kind, NULL for any
+ * @start: first address
+ * @end: last address, inclusive, in the text of the same module
+ * @in: if not NULL, gets the table the site is in
+ *
+ * Context: any, with a site's table kept from going away: in an RCU read-side
+ * section, or under the lock of @kind's owner, or with interrupts off.
+ *
+ * Return: a live site, the lowest there is in the range, or NULL.
+ */
+noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
+					 unsigned long end, struct text_site_table **in)
+{
+	const struct text_site_kind *each = kind ?: READ_ONCE(text_site_kinds);
+	struct text_area *area;
+	struct text_site *site;
+
+	for (; each; each = kind ? NULL : READ_ONCE(each->next)) {
+		area = area_find(each, start, end);
+		if (!area)
+			continue;
+		site = first_above(area, start, TEXT_SITE_SIZE);
+		for_each_site_from(site, area, end) {
+			if (READ_ONCE(site->state) & TEXT_SITE_DEAD)
+				continue;
+			if (in)
+				*in = area->table;
+			return site;
+		}
+	}
+	return NULL;
+}
+
+static bool kind_reserves(const struct text_site_kind *kind, unsigned long start,
+			  unsigned long last)
+{
+	/* Longer ones than an area knows of may begin this much before it. */
+	const struct text_area *area = area_find(kind, start - (TEXT_SITE_MAX - TEXT_SITE_SIZE),
+						 last);
+	struct text_site *site;
+
+	if (!area)
+		return false;
+
+	site = first_above(area, start, TEXT_SITE_MAX);
+	for_each_site_from(site, area, last) {
+		if (text_site_addr(site) + text_site_size(kind, site) > start &&
+		    !(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * text_sites_reserved - is text that somebody wants to change a site's?
+ * @start: first byte
+ * @end: last byte, inclusive
+ *
+ * For function entries this is not the place to ask: see ftrace_text_reserved().
+ *
+ * Context: any.
+ *
+ * Return: whether it is.
+ */
+bool text_sites_reserved(const void *start, const void *end)
+{
+	struct text_site_kind *kind;
+
+	/* Keeps the areas: text_site_table_remove() waits. */
+	guard(rcu)();
+
+	for_each_text_site_kind(kind) {
+		if (kind->reserved && kind_reserves(kind, (unsigned long)start,
+						    (unsigned long)end))
+			return true;
+	}
+	return false;
+}
+
+/* If sites are so many that an index is no larger than half of their records */
+static void area_index(struct text_area *area)
+{
+	const unsigned long nr = ((area->last - area->start) >> TEXT_GRANULE_SHIFT) + 1;
+	unsigned long granule = 0;
+
+	if (nr > area->nr)
+		return;
+	area->index = kvmalloc_array(nr, sizeof(*area->index), GFP_KERNEL | __GFP_NOWARN);
+	if (!area->index)
+		return;
+
+	for (unsigned int i = 0; i < area->nr; i++) {
+		const unsigned long offset = text_site_addr(&area->sites[i]) - area->start;
+
+		for (; granule <= offset >> TEXT_GRANULE_SHIFT; granule++)
+			area->index[granule] = i;
+	}
+	area->indexed = area->last - area->start + 1;
+}
+
+/**
+ * text_areas_add - make the sites of a table be found
+ * @table: initialised
+ *
+ * Context: process context, or early boot. Under the lock of the kind's owner.
+ */
+void text_areas_add(struct text_site_table *table)
+{
+	unsigned int nr = 0;
+
+	for (int i = 0; i < ARRAY_SIZE(table->areas) && nr < table->nr; i++) {
+		struct text_area *area = &table->areas[i];
+		struct text_range range;
+
+		*area = (struct text_area) {
+			.table = table, .sites = table->sites + nr, .nr = table->nr - nr,
+			.start = text_site_addr(table->sites + nr),
+		};
+		text_site_text(table, area->start, &range);
+		area->nr = first_from(area, range.end) - area->sites;
+		area->last = text_site_addr(area->sites + area->nr - 1);
+		nr += area->nr;
+
+		area_index(area);
+		area->known = true;
+		latch_tree_insert(&area->node, &table->kind->areas, &area_ops);
+	}
+}
+
+/**
+ * text_areas_forget - some text of a table goes: its sites are not to be found any more
+ * @table: after text_areas_add()
+ * @start: address of the text's first byte
+ * @end: address of the first byte after it
+ *
+ * Who has found a site there before may still look at it.
+ *
+ * Context: under the lock of the kind's owner.
+ */
+void text_areas_forget(struct text_site_table *table, unsigned long start, unsigned long end)
+{
+	for (int i = 0; i < ARRAY_SIZE(table->areas); i++) {
+		struct text_area *area = &table->areas[i];
+
+		if (area->known && area->start >= start && area->last < end) {
+			latch_tree_erase(&area->node, &table->kind->areas, &area_ops);
+			area->known = false;
+		}
+	}
+}
+
+/**
+ * text_areas_free - free what text_areas_add() has allocated
+ * @table: whose areas are all forgotten, and nobody looks at them any more
+ *
+ * Context: process context.
+ */
+void text_areas_free(struct text_site_table *table)
+{
+	for (int i = 0; i < ARRAY_SIZE(table->areas); i++)
+		kvfree(table->areas[i].index);
+}
