@@ -12,6 +12,9 @@
  * still finds the site in its table, and acts as the instruction that memory
  * holds. A site not attached to anything is a NOP: it is skipped.
  *
+ * Others' breakpoints, of kprobes for one, pay for no lookup: memory has them, and no
+ * site is being changed.
+ *
  * All of this runs with interrupts off, takes no lock and reads only memory
  * that is always there.
  */
@@ -93,29 +96,16 @@ static __always_inline unsigned long target_addr(const struct text_site_kind *ki
 	return READ_ONCE(text_target(kind, state & TEXT_SITE_TARGET)->addr);
 }
 
-/**
- * text_site_int3 - handle a breakpoint in kernel text
- * @regs: as the trap has left them
- *
- * Context: the entry code of the breakpoint exception, interrupts off, before
- * anything that may be traced or patched, and after text_poke_bp()'s own
- * handler has declined.
- *
- * Return: true if @regs say where to go on, false if the breakpoint is
- * somebody else's.
- */
-noinstr bool text_site_int3(struct pt_regs *regs)
+/* The same for a breakpoint that is at a site of @kind, NULL: of any, if it is at one */
+static noinstr bool emulate_site(struct pt_regs *regs, unsigned long addr,
+				 const struct text_site_kind *kind)
 {
-	unsigned long addr = regs->ip - INT3_INSN_SIZE;
 	struct text_site_table *table;
 	struct text_site *site;
 	unsigned long target;
 	u32 state;
 
-	if (user_mode(regs))
-		return false;
-
-	site = text_site_find(NULL, addr, addr, &table);
+	site = text_site_find(kind, addr, addr, &table);
 	if (!site || text_site_addr(site) != addr)
 		return emulate_text(regs, addr);
 
@@ -154,4 +144,39 @@ noinstr bool text_site_int3(struct pt_regs *regs)
 		return true;
 	}
 	return false;
+}
+
+/**
+ * text_site_int3 - handle a breakpoint in kernel text
+ * @regs: as the trap has left them
+ *
+ * Context: the entry code of the breakpoint exception, interrupts off, before
+ * anything that may be traced or patched, and after text_poke_bp()'s own
+ * handler has declined.
+ *
+ * Return: true if @regs say where to go on, false if the breakpoint is
+ * somebody else's.
+ */
+noinstr bool text_site_int3(struct pt_regs *regs)
+{
+	const unsigned long addr = regs->ip - INT3_INSN_SIZE;
+
+	if (user_mode(regs))
+		return false;
+
+	/* A stale one: memory has something else by now. */
+	if (READ_ONCE(*(u8 *)addr) != INT3_INSN_OPCODE)
+		return emulate_site(regs, addr, NULL);
+
+	/*
+	 * One in memory is at a site of the kind that is being changed, or it is somebody
+	 * else's; text_poke_bp() may have begun with the next change meanwhile. Pairs with
+	 * the order in which arch_text_site_patch() writes: who sees a breakpoint of ours
+	 * sees that there are some. It stays so until this CPU is through, as the patcher
+	 * waits for it before it says that there are none.
+	 */
+	smp_rmb();
+	if (READ_ONCE(text_sites_in_flight))
+		return emulate_site(regs, addr, READ_ONCE(text_sites_kind));
+	return poke_int3_handler(regs);
 }

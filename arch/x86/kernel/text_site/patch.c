@@ -33,6 +33,10 @@
 
 struct patch_run patch_run;
 
+/* For the breakpoint handler: there are breakpoints at sites, of this kind */
+bool text_sites_in_flight __read_mostly;
+struct text_site_kind *text_sites_kind __read_mostly;
+
 /**
  * arch_text_site_verify - is the text of a site what its state says?
  * @table: the table it is in
@@ -95,6 +99,11 @@ void arch_text_site_patch(struct text_site_kind *kind)
 
 	lockdep_assert_held(&text_mutex);
 
+	WRITE_ONCE(text_sites_kind, kind);
+	smp_wmb();	/* who sees that there are sites sees of which kind */
+	WRITE_ONCE(text_sites_in_flight, true);
+	smp_wmb();	/* before the first breakpoint: pairs with text_site_int3() */
+
 	for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++) {
 		if (pass == TEXT_PASS_TAIL)
 			report_pending(kind);
@@ -104,6 +113,8 @@ void arch_text_site_patch(struct text_site_kind *kind)
 		}
 		arch_text_site_sync();
 	}
+	/* Every CPU that has met one of the breakpoints has dealt with it. */
+	WRITE_ONCE(text_sites_in_flight, false);
 }
 
 /**
