@@ -18,13 +18,29 @@
  * All of this runs with interrupts off, takes no lock and reads only memory
  * that is always there.
  */
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/ptrace.h>
 #include <linux/value_site.h>
 
 #include <asm/text-patching.h>
+#include <asm/text_site_entry.h>
 
 #include "text_site.h"
+
+/* What the entry code goes by */
+static_assert(offsetof(struct text_site_kind, pages) == TEXT_KIND_PAGES);
+static_assert(offsetof(struct text_site_kind, insn) == TEXT_KIND_INSN);
+static_assert(offsetof(struct text_site_kind, kernel.areas[0].start) == TEXT_KIND_START);
+static_assert(offsetof(struct text_site_kind, kernel.areas[0].indexed) == TEXT_KIND_INDEXED);
+static_assert(offsetof(struct text_site_kind, kernel.areas[0].index) == TEXT_KIND_INDEX);
+static_assert(offsetof(struct text_site_kind, kernel.areas[0].sites) == TEXT_KIND_SITES);
+static_assert(offsetof(struct text_insn, opcode) == TEXT_INSN_OPCODE);
+static_assert(offsetof(struct text_target, addr) == 0);
+static_assert(sizeof(struct text_target) == TEXT_TARGET_LEN);
+static_assert(sizeof(struct text_site) == 8 && offsetof(struct text_site, state) == 4);
+static_assert(TEXT_SITE_PENDING == TEXT_PENDING && TEXT_SITE_TARGET == U16_MAX);
+static_assert(TEXT_TARGET_PAGE - 1 == U8_MAX);
 
 /*
  * The opcodes that kernel text is patched with, other than at text sites. A

@@ -75,8 +75,8 @@ lines()
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
 	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
 		"$TREE"/arch/x86/kernel/{text_site,fentry} \
-		"$TREE"/arch/x86/include/asm/{text_site,value_site,inline_site,fentry}.h \
-		"$TREE"/include/linux/{text_site,value_site,inline_site}.h \
+		"$TREE"/arch/x86/include/asm/{text_site,text_site_entry,value_site,inline_site,fentry}.h \
+		"$TREE"/include/linux/{text_site,value_site}.h \
 		"$TREE"/scripts/mcount_loc.pl -name '*.[chS]' ! -name '*_test*' -o \
 		-name mcount_loc.pl 2>/dev/null) ;;
 	esac

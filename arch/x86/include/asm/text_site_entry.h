@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A breakpoint at a text site, in the entry code of the exception: what happens millions
+ * of times while the sites of busy functions are being changed.
+ *
+ * TEXT_SITE_INT3 deals with a site in the kernel's text that is pending and calls, jumps,
+ * or does nothing: text_site_int3() does the same, after saving all registers. It also
+ * does whatever is not dealt with here: nothing has been touched then.
+ *
+ * Why so little is enough, coming from kernel mode:
+ *
+ * - No site is in entry code, which is noinstr. So CR3 and GS are the kernel's: what
+ *   comes in where they are not, an NMI in entry code for one, has gone through
+ *   paranoid_entry() before it gets to a site. error_entry() relies on that too.
+ * - Nothing here returns, calls, or jumps indirectly, or uses GS: returns have been
+ *   untrained, and the call depth counted, as far as the interrupted code needs it, and
+ *   a fence after swapgs would have nothing to stop. If the branch that tells kernel
+ *   mode from user mode is mispredicted, the address is the user's choice: it is masked
+ *   before memory is read by it.
+ * - It has no instrumentation, no use of RCU that has to be watched, and no state that
+ *   lockdep or context tracking would have to know. Interrupts are off throughout. Who
+ *   waits for it, waits for that: see text_site_table_remove() and arch_text_site_patch().
+ * - An NMI or a machine check may come in anywhere. They have stacks of their own; a #VC
+ *   goes on below %rsp. Nothing below that is used. A breakpoint in an NMI ends with an
+ *   IRET that lets the next one in: asm_exc_nmi() is made for that.
+ * - Unwinders find the interrupted code at any moment: one of the two frames is whole.
+ *   %rbp is not changed.
+ * - This kernel has no shadow stack for itself. IRET to a target is no indirect branch
+ *   for IBT.
+ *
+ * With FRED the exception does not come here. Xen PV does, but cannot use IRET.
+ */
+#ifndef _ASM_X86_TEXT_SITE_ENTRY_H
+#define _ASM_X86_TEXT_SITE_ENTRY_H
+
+#include <asm/text_site.h>
+
+/* Where things are that are read here: int3.c checks that this is so. */
+#define TEXT_KIND_PAGES		0
+#define TEXT_KIND_INSN		2048
+#define TEXT_KIND_START		(TEXT_KIND_INSN + 8)	/* of the first area of the kernel */
+#define TEXT_KIND_INDEXED	(TEXT_KIND_START + 8)
+#define TEXT_KIND_INDEX		(TEXT_KIND_START + 16)
+#define TEXT_KIND_SITES		(TEXT_KIND_START + 24)
+#define TEXT_INSN_OPCODE	4
+#define TEXT_TARGET_LEN		24
+#define TEXT_PENDING		0x40000000
+
+#ifdef __ASSEMBLY__
+#ifdef CONFIG_TEXT_SITES
+
+#include <asm/alternative.h>
+#include <asm/cpufeatures.h>
+#include <asm/unwind_hints.h>
+
+/*
+ * In the entry code of int3, from kernel mode, with ORIG_RAX above the frame of the
+ * exception. Goes on behind it with all as it was if the breakpoint is not dealt with.
+ */
+.macro TEXT_SITE_INT3
+	cmpb	$0, text_sites_in_flight(%rip)
+	je	.Lnot_here_\@
+#ifdef CONFIG_XEN_PV
+	ALTERNATIVE "", "jmp .Lnot_here_\@", X86_FEATURE_XENPV
+#endif
+	pushq	%rax
+	pushq	%rcx
+	pushq	%rdx
+	pushq	%rsi
+	pushq	%rdi
+
+	/* %rdx: the kind; %rax: the address; %rcx: how far it is into what is indexed */
+	movq	text_sites_kind(%rip), %rdx
+	movq	6*8(%rsp), %rax
+	decq	%rax
+	movq	%rax, %rcx
+	subq	TEXT_KIND_START(%rdx), %rcx
+	cmpq	TEXT_KIND_INDEXED(%rdx), %rcx
+	jae	.Lrestore_\@
+	sbbq	%rdi, %rdi
+	andq	%rdi, %rcx
+
+	/* %rcx: the site, one of those in the granule: the last one in the index ends it */
+	shrq	$TEXT_GRANULE_SHIFT, %rcx
+	movq	TEXT_KIND_INDEX(%rdx), %rsi
+	movl	(%rsi, %rcx, 4), %ecx
+	movq	TEXT_KIND_SITES(%rdx), %rsi
+	leaq	-8(%rsi, %rcx, 8), %rcx
+.Lnext_\@:
+	addq	$8, %rcx
+	movslq	(%rcx), %rsi
+	addq	%rcx, %rsi
+	cmpq	%rax, %rsi
+	jb	.Lnext_\@
+	jne	.Lrestore_\@
+
+	/* %rsi: where what it holds now goes; two bytes of the state are the id of that */
+	movl	4(%rcx), %ecx
+	testl	$TEXT_PENDING, %ecx
+	jz	.Lrestore_\@
+	movzbl	%ch, %esi
+	movzbl	%cl, %ecx
+	movq	TEXT_KIND_PAGES(%rdx, %rsi, 8), %rsi
+	testq	%rsi, %rsi	/* of values there are none */
+	jz	.Lrestore_\@
+	imull	$TEXT_TARGET_LEN, %ecx, %ecx
+	movq	(%rsi, %rcx), %rsi
+	testq	%rsi, %rsi
+	jnz	.Lgoes_\@
+
+	/* A NOP: %rip is behind its first byte. */
+	addq	$TEXT_SITE_SIZE - 1, 6*8(%rsp)
+.Lreturn_\@:
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+	addq	$8, %rsp
+	iretq
+
+.Ljumps_\@:
+	movq	%rsi, 6*8(%rsp)
+	jmp	.Lreturn_\@
+
+.Lgoes_\@:
+	movq	TEXT_KIND_INSN(%rdx), %rdx
+	cmpb	$0xe8, TEXT_INSN_OPCODE(%rdx)
+	jne	.Ljumps_\@
+
+	/*
+	 * A call. The frame begins where the interrupted stack ends, or 8 bytes below, as
+	 * it is aligned to 16: so what is called returns to the address in this gap, or
+	 * where the frame has SS. Return through another frame, below. The order matters
+	 * for who unwinds the stack in an NMI: of the first frame, only %rip and %rsp.
+	 */
+	addq	$TEXT_SITE_SIZE, %rax
+	movq	9*8(%rsp), %rcx
+	subq	$8, %rcx
+	pushq	10*8(%rsp)	/* SS */
+	pushq	%rcx		/* RSP */
+	pushq	10*8(%rsp)	/* RFLAGS */
+	pushq	10*8(%rsp)	/* CS */
+	pushq	%rsi		/* RIP */
+	movq	%rax, (%rcx)
+	UNWIND_HINT_IRET_REGS
+	movq	5*8(%rsp), %rdi
+	movq	6*8(%rsp), %rsi
+	movq	7*8(%rsp), %rdx
+	movq	8*8(%rsp), %rcx
+	movq	9*8(%rsp), %rax
+	iretq
+
+.Lrestore_\@:
+	popq	%rdi
+	popq	%rsi
+	popq	%rdx
+	popq	%rcx
+	popq	%rax
+.Lnot_here_\@:
+.endm
+
+#else /* !CONFIG_TEXT_SITES */
+
+.macro TEXT_SITE_INT3
+.endm
+
+#endif /* CONFIG_TEXT_SITES */
+#endif /* __ASSEMBLY__ */
+
+#endif /* _ASM_X86_TEXT_SITE_ENTRY_H */
