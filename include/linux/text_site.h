@@ -14,7 +14,6 @@
 
 struct module;
 struct mutex;
-struct pt_regs;
 struct text_site_table;
 
 #ifdef CONFIG_TEXT_SITES
@@ -305,8 +304,5 @@ void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);
 
 #endif /* CONFIG_TEXT_SITES */
-
-/* Called only with CONFIG_TEXT_SITES */
-bool text_site_int3(struct pt_regs *regs);
 
 #endif /* _LINUX_TEXT_SITE_H */

@@ -166,6 +166,55 @@
 .endm
 
 #endif /* CONFIG_TEXT_SITES */
+
+#else /* !__ASSEMBLY__ */
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+#include <asm/barrier.h>
+#include <asm/ptrace.h>
+#include <asm/text-patching.h>
+
+struct text_site_kind;
+
+/* There are breakpoints at sites, of this kind. It stays after that: kinds do. */
+extern bool text_sites_in_flight;
+extern struct text_site_kind *text_sites_kind;
+
+bool text_site_emulate(struct pt_regs *regs, const struct text_site_kind *kind);
+
+/**
+ * text_site_int3 - handle a breakpoint in kernel text
+ * @regs: as the trap has left them
+ *
+ * Context: the entry code of the breakpoint exception, interrupts off, before
+ * anything that may be traced or patched, and before text_poke_bp()'s own handler.
+ *
+ * Return: true if @regs say where to go on, false if the breakpoint is
+ * somebody else's.
+ */
+static __always_inline bool text_site_int3(struct pt_regs *regs)
+{
+	if (user_mode(regs))
+		return false;
+
+	/* A stale one, ours or text_poke_bp()'s: memory has something else by now. */
+	if (READ_ONCE(*(u8 *)(regs->ip - INT3_INSN_SIZE)) != INT3_INSN_OPCODE)
+		return text_site_emulate(regs, NULL);
+
+	/*
+	 * One in memory is at a site of the kind that is being changed, or it is somebody
+	 * else's. Pairs with the order in which arch_text_site_patch() writes: who sees a
+	 * breakpoint of ours sees that there are some. It stays so until this CPU is
+	 * through, as the patcher waits for it before it says that there are none.
+	 */
+	smp_rmb();
+	if (READ_ONCE(text_sites_in_flight))
+		return text_site_emulate(regs, READ_ONCE(text_sites_kind));
+	return false;
+}
+
 #endif /* __ASSEMBLY__ */
 
 #endif /* _ASM_X86_TEXT_SITE_ENTRY_H */

@@ -53,10 +53,6 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 	const u8 *insn = (const u8 *)addr;
 
 	switch (READ_ONCE(insn[0])) {
-	case INT3_INSN_OPCODE:
-		/* text_poke_bp() may have begun with the next change meanwhile. */
-		return poke_int3_handler(regs);
-
 	case CALL_INSN_OPCODE:
 		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(s32 *)(insn + 1));
 		return true;
@@ -112,10 +108,19 @@ static __always_inline unsigned long target_addr(const struct text_site_kind *ki
 	return READ_ONCE(text_target(kind, state & TEXT_SITE_TARGET)->addr);
 }
 
-/* The same for a breakpoint that is at a site of @kind, NULL: of any, if it is at one */
-static noinstr bool emulate_site(struct pt_regs *regs, unsigned long addr,
-				 const struct text_site_kind *kind)
+/**
+ * text_site_emulate - do what the instruction under a breakpoint in kernel text does
+ * @regs: as the trap has left them
+ * @kind: at whose site the breakpoint is if it is at one, NULL: it may be any
+ *
+ * Context: see text_site_int3().
+ *
+ * Return: true if @regs say where to go on, false if the breakpoint is
+ * somebody else's.
+ */
+noinstr bool text_site_emulate(struct pt_regs *regs, const struct text_site_kind *kind)
 {
+	const unsigned long addr = regs->ip - INT3_INSN_SIZE;
 	struct text_site_table *table;
 	struct text_site *site;
 	unsigned long target;
@@ -160,39 +165,4 @@ static noinstr bool emulate_site(struct pt_regs *regs, unsigned long addr,
 		return true;
 	}
 	return false;
-}
-
-/**
- * text_site_int3 - handle a breakpoint in kernel text
- * @regs: as the trap has left them
- *
- * Context: the entry code of the breakpoint exception, interrupts off, before
- * anything that may be traced or patched, and after text_poke_bp()'s own
- * handler has declined.
- *
- * Return: true if @regs say where to go on, false if the breakpoint is
- * somebody else's.
- */
-noinstr bool text_site_int3(struct pt_regs *regs)
-{
-	const unsigned long addr = regs->ip - INT3_INSN_SIZE;
-
-	if (user_mode(regs))
-		return false;
-
-	/* A stale one: memory has something else by now. */
-	if (READ_ONCE(*(u8 *)addr) != INT3_INSN_OPCODE)
-		return emulate_site(regs, addr, NULL);
-
-	/*
-	 * One in memory is at a site of the kind that is being changed, or it is somebody
-	 * else's; text_poke_bp() may have begun with the next change meanwhile. Pairs with
-	 * the order in which arch_text_site_patch() writes: who sees a breakpoint of ours
-	 * sees that there are some. It stays so until this CPU is through, as the patcher
-	 * waits for it before it says that there are none.
-	 */
-	smp_rmb();
-	if (READ_ONCE(text_sites_in_flight))
-		return emulate_site(regs, addr, READ_ONCE(text_sites_kind));
-	return poke_int3_handler(regs);
 }

@@ -19,6 +19,7 @@
 #include <asm/nmi.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
+#include <asm/text_site_entry.h>
 
 #include "text_site.h"
 
@@ -72,7 +73,9 @@ FUNCTION("int3_test_call", FRAME_BEGIN CALL_WITH_REGS FRAME_END)
 FUNCTION("int3_test_call_shifted", FRAME_BEGIN
 "	subq	$8, %rsp\n" CALL_WITH_REGS
 "	addq	$8, %rsp\n" FRAME_END)
+/* The compiler refers to both ends of the breakpoint. */
 FUNCTION("int3_test_foreign",
+	ANNOTATE_NOENDBR
 "	int3\n"
 	ANNOTATE_NOENDBR
 "int3_test_foreign_end:\n")

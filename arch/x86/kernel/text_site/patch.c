@@ -27,13 +27,13 @@
 #include <linux/text_site.h>
 
 #include <asm/text-patching.h>
+#include <asm/text_site_entry.h>
 
 #include "run.h"
 #include "text_site.h"
 
 struct patch_run patch_run;
 
-/* For the breakpoint handler: there are breakpoints at sites, of this kind */
 bool text_sites_in_flight __read_mostly;
 struct text_site_kind *text_sites_kind __read_mostly;
 

@@ -38,10 +38,6 @@ extern const struct site_nop *site_nop;
 const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);
 const struct site_nop *site_nop_by_name(const char *name);
 
-/* patch.c: for the breakpoint handler. The kind stays after that: kinds do. */
-extern bool text_sites_in_flight;
-extern struct text_site_kind *text_sites_kind;
-
 /* value.c: has @regs as after the instruction of a site in this state */
 void value_site_emulate(struct pt_regs *regs, unsigned long addr, u32 state,
 			const void *value);
