@@ -66,18 +66,15 @@ FUNCTION("int3_test_inner", SITE("int3_test_inner_site"))
 FUNCTION("int3_test_target", FRAME_BEGIN
 "	addl	$1, int3_test_hits(%rip)\n"
 "	call	int3_test_inner\n" FRAME_END)
-FUNCTION("int3_test_inner_target",
-"	addl	$16, int3_test_hits(%rip)\n")
+FUNCTION("int3_test_inner_target", "	addl	$16, int3_test_hits(%rip)\n")
 FUNCTION("int3_test_call", FRAME_BEGIN CALL_WITH_REGS FRAME_END)
 /* One of the two has a stack that is aligned to 16 bytes. */
 FUNCTION("int3_test_call_shifted", FRAME_BEGIN
 "	subq	$8, %rsp\n" CALL_WITH_REGS
 "	addq	$8, %rsp\n" FRAME_END)
 /* The compiler refers to both ends of the breakpoint. */
-FUNCTION("int3_test_foreign",
-	ANNOTATE_NOENDBR
-"	int3\n"
-	ANNOTATE_NOENDBR
+FUNCTION("int3_test_foreign", ANNOTATE_NOENDBR
+"	int3\n" ANNOTATE_NOENDBR
 "int3_test_foreign_end:\n")
 "	.popsection\n");
 

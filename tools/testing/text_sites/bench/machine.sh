@@ -351,6 +351,7 @@ guard()
 	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
 	for _ in 1 2 3; do
 		each_call
+		traps
 		growth 1 1000
 	done
 	echo >$COST/sites

@@ -223,15 +223,18 @@ static void call_kernel(void)
  * @nr: how often a breakpoint was found at its site
  * @cycles: what the calls took then
  */
-static struct trap_case {
+struct trap_case {
 	unsigned long	function;
 	void		(*call)(void);
 	unsigned int	nr;
 	cycles_t	cycles[2];
-} trap_kernel = { (unsigned long)int_pow, call_kernel },
-  trap_module = { (unsigned long)function_cost_callee, function_cost_callee };
+};
 
 static struct trap_case *trapping;
+static struct trap_case trap_kernel = { (unsigned long)int_pow, call_kernel };
+static struct trap_case trap_module = {
+	(unsigned long)function_cost_callee, function_cost_callee,
+};
 
 static bool has_breakpoint(unsigned long function)
 {
