@@ -61,7 +61,8 @@
 	cmpb	$0, text_sites_in_flight(%rip)
 	je	.Lnot_here_\@
 #ifdef CONFIG_XEN_PV
-	ALTERNATIVE "", "jmp .Lnot_here_\@", X86_FEATURE_XENPV
+	/* Nor is it known early that this is not Xen. */
+	ALTERNATIVE "jmp .Lnot_here_\@", "", ALT_NOT(X86_FEATURE_XENPV)
 #endif
 	pushq	%rax
 	pushq	%rcx
@@ -111,6 +112,8 @@
 	/* A NOP: %rip is behind its first byte. */
 	addq	$TEXT_SITE_SIZE - 1, 6*8(%rsp)
 .Lreturn_\@:
+	/* From here on %rip is the instruction that is next, not one behind its first byte. */
+	UNWIND_HINT_IRET_REGS offset=6*8
 	popq	%rdi
 	popq	%rsi
 	popq	%rdx
@@ -121,9 +124,11 @@
 
 .Ljumps_\@:
 	movq	%rsi, 6*8(%rsp)
+	UNWIND_HINT_IRET_REGS offset=6*8
 	jmp	.Lreturn_\@
 
 .Lgoes_\@:
+	UNWIND_HINT_IRET_REGS offset=6*8 signal=0
 	movq	TEXT_KIND_INSN(%rdx), %rdx
 	cmpb	$0xe8, TEXT_INSN_OPCODE(%rdx)
 	jne	.Ljumps_\@
@@ -152,6 +157,7 @@
 	iretq
 
 .Lrestore_\@:
+	UNWIND_HINT_IRET_REGS offset=6*8 signal=0
 	popq	%rdi
 	popq	%rsi
 	popq	%rdx
