@@ -51,8 +51,9 @@ static_assert(TEXT_TARGET_PAGE - 1 == U8_MAX);
 static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long addr)
 {
 	const u8 *insn = (const u8 *)addr;
+	const u8 opcode = READ_ONCE(insn[0]);
 
-	switch (READ_ONCE(insn[0])) {
+	switch (opcode) {
 	case CALL_INSN_OPCODE:
 		int3_emulate_call(regs, addr + CALL_INSN_SIZE + *(s32 *)(insn + 1));
 		return true;
@@ -70,7 +71,7 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 		return true;
 
 	case 0x70 ... 0x7f:	/* jcc rel8 */
-		int3_emulate_jcc(regs, insn[0] & 0xf, addr + 2, *(s8 *)(insn + 1));
+		int3_emulate_jcc(regs, opcode & 0xf, addr + 2, *(s8 *)(insn + 1));
 		return true;
 
 	case 0x2e:		/* xor %eax,%eax with prefixes: a static call of return 0 */
