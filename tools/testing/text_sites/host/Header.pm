@@ -45,6 +45,10 @@ put('linux/compiler.h', <<'H');
 register unsigned long current_stack_pointer asm("rsp");
 #define ASM_CALL_CONSTRAINT "+r" (current_stack_pointer)
 H
+put('linux/rbtree_latch.h', <<'H');
+struct latch_tree_node { void *unused; };
+struct latch_tree_root { void *unused; };
+H
 put('linux/rcupdate.h', "void synchronize_rcu(void);\nvoid synchronize_rcu_tasks(void);\n");
 put('linux/stringify.h', "#define __stringify_1(x...) #x\n#define __stringify(x...) __stringify_1(x)\n");
 put('linux/types.h', <<'H');
