@@ -96,6 +96,7 @@ struct text_area {
  * @first: no site before this one is pending; while sites are patched: nor of this round
  * @last: no site from this one on is pending; or of this round
  * @marked: while sites are patched: no site from this one on is pending
+ * @nr_pending: while sites are patched: how many are in later rounds
  * @known: it is among the tables of its kind
  * @ready: for the kind's owner: sites may be switched
  * @next: the next table of its kind
@@ -109,6 +110,7 @@ struct text_site_table {
 	struct module		*mod;
 	unsigned long		start, end;
 	unsigned int		first, last, marked;
+	unsigned int		nr_pending;
 	bool			known;
 	bool			ready;
 	struct text_site_table	*next;
@@ -122,8 +124,8 @@ enum text_pass { TEXT_PASS_BREAK, TEXT_PASS_TAIL, TEXT_PASS_HEAD };
  * @type: what the instruction does, for the breakpoint handler
  * @opcode: its first byte, if it has a target
  * @size: how many bytes belong to a site; NULL: TEXT_SITE_SIZE
- * @verify: is the text of every pending site of a table what the state says? Return:
- *	0, or -EINVAL with a message
+ * @verify: is the text of every pending site of a table what the state says? Return: how
+ *	many are pending, or -EINVAL with a message
  * @patch: one pass over the pending sites of a table
  * @make: what a site is to hold by its state; or @next, if it is pending. TEXT_SITE_MAX
  *	bytes at most. Return: how many

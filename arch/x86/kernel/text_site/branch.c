@@ -109,16 +109,14 @@ static __always_inline bool holds(const struct text_site_kind *kind,
 static int verify_branches(const struct text_site_table *table)
 {
 	struct text_site *site;
-	int ret;
+	int nr = 0;
 
 	for_each_pending_site(site, table) {
-		if (likely(holds(table->kind, site)))
-			continue;
-		ret = arch_text_site_verify(table, site);
-		if (ret)
-			return ret;
+		if (unlikely(!holds(table->kind, site)) && arch_text_site_verify(table, site))
+			return -EINVAL;
+		nr++;
 	}
-	return 0;
+	return nr;
 }
 
 /**

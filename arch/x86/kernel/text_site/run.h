@@ -58,7 +58,7 @@ static __always_inline u8 *text_window_add(struct text_window *window, unsigned 
 }
 
 /* How many sites are written at once: bounds the time for which interrupts are off. */
-#define RUN_MAX	512
+#define RUN_MAX	192
 
 /**
  * struct patch_run - pending sites that are written at once

@@ -220,11 +220,14 @@ static void patch_values(struct text_site_table *table, enum text_pass pass)
 static int verify_values(const struct text_site_table *table)
 {
 	struct text_site *site;
-	int ret = 0;
+	int nr = 0;
 
-	for_each_pending_site(site, table)
-		ret = ret ?: arch_text_site_verify(table, site);
-	return ret;
+	for_each_pending_site(site, table) {
+		if (arch_text_site_verify(table, site))
+			return -EINVAL;
+		nr++;
+	}
+	return nr;
 }
 
 const struct text_insn text_insn_value = {
