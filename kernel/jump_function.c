@@ -107,8 +107,8 @@ static int change_prepare(const struct dynfunc_change *change)
  * @changes: which, at what. If one is named twice, the last counts.
  * @nr: how many
  *
- * Three synchronisations of all CPUs, however many are changed; none if all are what
- * they should be. Each call on another CPU gets to the old target or to the new,
+ * One run of the patcher, however many are changed, see text_site_commit(); none if all
+ * are what they should be. Each call on another CPU gets to the old target or to the new,
  * with its arguments, and from when this returns on to the new. Those that have got
  * to the old one may still be in it: see dynfunc_synchronize().
  *
@@ -261,10 +261,7 @@ static unsigned int prepare_defaults(struct module *mod)
 
 			if (site->state & TEXT_SITE_DEAD || !within_module(now->addr, mod))
 				continue;
-			if (arch_text_site_get(&dynfunc_sites, text_site_addr(site)) != now->addr) {
-				pr_err("%pS does not jump to %pS in %s: left alone\n",
-				       (void *)text_site_addr(site), (void *)now->addr,
-				       module_name(mod));
+			if (arch_text_site_verify(table, site)) {
 				WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
 				continue;
 			}
