@@ -3,7 +3,6 @@
  * fail_nth N write FILE TEXT
  * fail_nth N append FILE TEXT
  * fail_nth N load MODULE.ko
- * fail_nth N mkdir DIRECTORY
  *
  * Does that with the N'th allocation of memory failing. Prints "failed" if there were so
  * many, else "none": there is no further one to try. The exit code is 0 also if what is
@@ -13,13 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static int wrong_arguments(void)
 {
-	fprintf(stderr, "usage: fail_nth N write|append FILE TEXT | load FILE | mkdir DIRECTORY\n");
+	fprintf(stderr, "usage: fail_nth N write|append FILE TEXT | load FILE\n");
 	return 2;
 }
 
@@ -71,8 +69,6 @@ int main(int argc, char **argv)
 		put(argv[3], O_APPEND, line);
 	else if (!strcmp(argv[2], "load"))
 		load(argv[3]);
-	else if (!strcmp(argv[2], "mkdir"))
-		mkdir(argv[3], 0755);
 	else
 		return wrong_arguments();
 
