@@ -100,8 +100,8 @@
  * @name: which
  * @value: to what; converted to the type that it was declared with
  *
- * Changes every place that reads it: three synchronisations of all CPUs, however many
- * there are. When this returns, all CPUs read the new value.
+ * Changes every place that reads it, with three synchronisations of all CPUs for some
+ * thousands of them. When this returns, all CPUs read the new value.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading.
  *

@@ -8,10 +8,11 @@
  * nothing can fail once patching has begun.
  *
  * The run goes over the sites in rounds, each with three synchronisations of all CPUs.
- * One round is the least work; with several, fewer functions trap at any moment. A task
- * that is not let run could leave breakpoints where they are for long. So it is a thread
- * of real-time priority that patches, the lowest there is: it waits for no task but those
- * that have such a priority themselves.
+ * One round is the least work; with several, fewer functions trap at any moment.
+ *
+ * A task that is preempted between two passes leaves breakpoints where they are until it
+ * runs again. So a kernel thread makes the passes, with the lowest real-time priority:
+ * only real-time tasks can preempt it.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
@@ -135,7 +136,7 @@ static void batch_patch(struct text_site_kind *kind)
 		arch_text_site_patch(kind);
 		if (!more)
 			break;
-		/* For tasks of the same priority: nothing traps now. */
+		/* No function traps now: tasks of the same priority may run. */
 		yield();
 	}
 }
@@ -155,7 +156,7 @@ static int __init patcher_init(void)
 	struct kthread_worker *worker = kthread_create_worker(0, "text_site");
 
 	if (IS_ERR(worker)) {
-		pr_warn("no thread: patching is done by whoever asks for it (%pe)\n", worker);
+		pr_warn("no patcher thread (%pe): callers patch by themselves\n", worker);
 		return PTR_ERR(worker);
 	}
 	sched_set_fifo_low(worker->task);
@@ -165,8 +166,8 @@ static int __init patcher_init(void)
 core_initcall(patcher_init);
 
 /*
- * Is a task's own priority as good as the thread's? Not if it is lent: it may be taken back
- * at any time; nor in deadline scheduling, where it may have to wait for its next period.
+ * Does a task have a real-time priority of its own? A priority that it inherits may end
+ * at any time, and a deadline task may have to wait for its next period.
  */
 static bool can_patch(const struct task_struct *task)
 {
@@ -177,8 +178,8 @@ static bool can_patch(const struct task_struct *task)
  * text_site_commit - switch every pending site to its next target
  * @kind: the sites of which kind
  *
- * Three synchronisations of all CPUs for each round, however many sites; none if no site
- * is pending. All sites are checked before the first is touched.
+ * Three synchronisations of all CPUs for each round of text_site.round sites; none if no
+ * site is pending. All sites are checked before the first is touched.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
  * text_mutex. Under the lock of the kind's owner, who has made every target with
@@ -203,7 +204,7 @@ int text_site_commit(struct text_site_kind *kind)
 	 * breakpoint, and before it gets IPIs.
 	 */
 	cpus_read_lock();
-	/* Lockdep does not see who waits for the thread. */
+	/* Lockdep does not see that this task waits for the thread. */
 	might_lock(&text_mutex);
 	if (!patcher || can_patch(current)) {
 		patch_work_func(&patch.work);

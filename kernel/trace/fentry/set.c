@@ -426,9 +426,9 @@ union listing {
 };
 
 /*
- * For listing: the address of the @n'th trampoline, by id of its set, or 0: there are not so
- * many. Who lists them asks for one after the other: so it goes on where it was last, if
- * none has come or gone since.
+ * For /proc/kallsyms: the address of the @n'th trampoline, by id of its set, or 0 if there
+ * are fewer. A reader asks for one after the other, so the search continues where the last
+ * one ended, unless a trampoline has come or gone since.
  */
 unsigned long fentry_trampoline_nth(unsigned int n)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changing the instruction of text sites, in three passes over a whole batch:
+ * Changing the instruction of text sites, in three passes over a batch, or over a
+ * part of it, a round:
  *
  *                 byte   0     1   2   3   4
  *   before               0f    1f  44  00  00     nopl
