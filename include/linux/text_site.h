@@ -259,6 +259,7 @@ bool text_site_table_overlaps(const struct text_site_table *table, unsigned long
 
 /* Lookup: kernel/text_site/find.c */
 void text_areas_add(struct text_site_table *table);
+void text_areas_index(struct text_site_table *table);
 void text_areas_forget(struct text_site_table *table, unsigned long start, unsigned long end);
 void text_areas_free(struct text_site_table *table);
 struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,

@@ -70,15 +70,19 @@ void text_site_abort(struct text_site_kind *kind)
 	}
 }
 
-static bool has_pending(const struct text_site_kind *kind)
+/* Is any site pending? Breakpoints will be met in the tables where some are. */
+static bool batch_prepare(const struct text_site_kind *kind)
 {
 	struct text_site_table *table;
+	bool pending = false;
 
 	for_each_text_site_table_of(kind, table) {
-		if (text_site_pending(table))
-			return true;
+		if (!text_site_pending(table))
+			continue;
+		text_areas_index(table);
+		pending = true;
 	}
-	return false;
+	return pending;
 }
 
 /* Is the text of every pending site what its state says? */
@@ -194,7 +198,7 @@ int text_site_commit(struct text_site_kind *kind)
 	struct patch_work patch = { .kind = kind };
 	struct text_site_table *table;
 
-	if (!has_pending(kind))
+	if (!batch_prepare(kind))
 		return 0;
 
 	kthread_init_work(&patch.work, patch_work_func);

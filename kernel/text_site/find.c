@@ -8,7 +8,7 @@
  * are in a latched tree, which can be searched in any context, even in an NMI that has
  * interrupted who changes it. That takes the logarithm of the number of modules.
  *
- * In the area a site is found by an index, if there is one: the number of the first site
+ * In the area a site is found by an index, once sites of the table have been changed: the number of the first site
  * in each TEXT_GRANULE_SHIFT of text; few are left to be looked at from there on.
  * Otherwise by binary search.
  *
@@ -68,8 +68,11 @@ static __always_inline struct text_site *first_from(const struct text_area *area
 	if (addr <= area->start)
 		return site;
 
-	/* The last site is at the end of what is indexed. */
-	if (addr - area->start < area->indexed) {
+	/*
+	 * The last site is at the end of what is indexed. The acquire pairs with the release
+	 * in area_index(); the entry code of the breakpoint reads in this order, too.
+	 */
+	if (addr - area->start < smp_load_acquire(&area->indexed)) {
 		site += area->index[(addr - area->start) >> TEXT_GRANULE_SHIFT];
 		while (text_site_addr(site) < addr)
 			site++;
@@ -199,7 +202,25 @@ static void area_index(struct text_area *area)
 		for (; granule <= offset >> TEXT_GRANULE_SHIFT; granule++)
 			area->index[granule] = i;
 	}
-	area->indexed = area->last - area->start + 1;
+	/* Readers may be looking at the area: they see the index when it is complete. */
+	smp_store_release(&area->indexed, area->last - area->start + 1);
+}
+
+/**
+ * text_areas_index - let sites of a table be found sooner, as it will be often
+ * @table: after text_areas_add()
+ *
+ * Not before sites of it are changed: until then, breakpoints are rare. Without memory
+ * for an index all is found as well.
+ *
+ * Context: process context. Under the lock of the kind's owner.
+ */
+void text_areas_index(struct text_site_table *table)
+{
+	for (int i = 0; i < ARRAY_SIZE(table->areas); i++) {
+		if (table->areas[i].known && !table->areas[i].index)
+			area_index(&table->areas[i]);
+	}
 }
 
 /**
@@ -225,7 +246,6 @@ void text_areas_add(struct text_site_table *table)
 		area->last = text_site_addr(area->sites + area->nr - 1);
 		nr += area->nr;
 
-		area_index(area);
 		area->known = true;
 		latch_tree_insert(&area->node, &table->kind->areas, &area_ops);
 	}
@@ -254,7 +274,7 @@ void text_areas_forget(struct text_site_table *table, unsigned long start, unsig
 }
 
 /**
- * text_areas_free - free what text_areas_add() has allocated
+ * text_areas_free - free what text_areas_index() has allocated
  * @table: whose areas are all forgotten, and nobody looks at them any more
  *
  * Context: process context.

@@ -231,6 +231,18 @@ static void test_find(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, table->start, table->start, NULL));
 }
 
+static void expect_sites_found(struct kunit *test, const struct text_site_kind *kind,
+			       const struct text_area *area)
+{
+	for (unsigned int i = 0; i < area->nr; i++) {
+		const unsigned long addr = text_site_addr(&area->sites[i]);
+
+		if (!(area->sites[i].state & TEXT_SITE_DEAD))
+			KUNIT_ASSERT_PTR_EQ(test, text_site_find(kind, addr, addr, NULL),
+					    &area->sites[i]);
+	}
+}
+
 /* Every area of all kernel tables, with its index and without it */
 static void test_areas(struct kunit *test)
 {
@@ -238,18 +250,16 @@ static void test_areas(struct kunit *test)
 
 	for_each_text_site_kind(kind) {
 		struct text_area *area = kind->kernel.areas;
-		const unsigned long indexed = area->indexed;
+		unsigned long indexed;
 
+		scoped_guard(mutex, kind->lock)
+			text_areas_index(&kind->kernel);
+		indexed = area->indexed;
 		KUNIT_EXPECT_EQ(test, area[0].nr + area[1].nr, kind->kernel.nr);
 		KUNIT_EXPECT_EQ(test, !!indexed, !!area->index);
+		expect_sites_found(test, kind, area);
 		area->indexed = 0;
-		for (unsigned int i = 0; i < area->nr; i++) {
-			const unsigned long addr = text_site_addr(&area->sites[i]);
-
-			if (!(area->sites[i].state & TEXT_SITE_DEAD))
-				KUNIT_ASSERT_PTR_EQ(test, text_site_find(kind, addr, addr, NULL),
-						    &area->sites[i]);
-		}
+		expect_sites_found(test, kind, area);
 		area->indexed = indexed;
 	}
 }

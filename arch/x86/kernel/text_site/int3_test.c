@@ -230,9 +230,11 @@ static void expect_all(struct kunit *test, unsigned int type, bool indexed)
 	kind.kernel.nr = ARRAY_SIZE(sites);
 	KUNIT_ASSERT_EQ(test, text_site_table_init(&kind.kernel), 0);
 	text_site_table_add(&kind.kernel);
-	KUNIT_EXPECT_NE(test, kind.kernel.areas[0].indexed, 0);
-	if (!indexed)
-		kind.kernel.areas[0].indexed = 0;
+	KUNIT_EXPECT_EQ(test, kind.kernel.areas[0].indexed, 0);
+	if (indexed) {
+		text_areas_index(&kind.kernel);
+		KUNIT_EXPECT_NE(test, kind.kernel.areas[0].indexed, 0);
+	}
 
 	nr_missed = 0;
 	expect_switch(test, 0, OUTER_HIT + INNER_HIT);
