@@ -15,6 +15,7 @@
 #include "filter_files.h"
 #include "ops.h"
 #include "register.h"
+#include "set.h"
 #include "waiting.h"
 
 /* A word, wildcards included, has at most this many bytes. */
@@ -260,14 +261,19 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
  * @ops: the ops
  *
  * The files go with their directory.
+ *
+ * Context: process context, sleeps: for long, until no task is in the ops, if it has ever
+ * been registered.
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
-	guard(mutex)(&ftrace_lock);
-
-	if (ops->flags & FTRACE_OPS_FL_ENABLED)
-		ftrace_shutdown(ops, 0);
-	ftrace_free_filter(ops);
-	/* A file that is still open may not bring it back. */
-	ops->flags |= FTRACE_OPS_FL_DELETED;
+	scoped_guard(mutex, &ftrace_lock) {
+		if (ops->flags & FTRACE_OPS_FL_ENABLED)
+			ftrace_shutdown(ops, 0);
+		ftrace_free_filter(ops);
+		/* A file that is still open may not bring it back. */
+		ops->flags |= FTRACE_OPS_FL_DELETED;
+	}
+	if (ops->saved_func)
+		fentry_sets_sync();
 }

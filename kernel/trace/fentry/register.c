@@ -149,12 +149,23 @@ static void unlist_ops(struct ftrace_ops *ops)
 }
 
 /*
+ * An instance's ops is freed with the instance, and not before ftrace_destroy_filter_files()
+ * has waited: switching its tracer need not wait for so long.
+ */
+static bool is_of_instance(const struct ftrace_ops *ops)
+{
+	const struct trace_array *tr = ops->flags & FTRACE_OPS_FL_PID ? ops->private : NULL;
+
+	return tr && tr->ops == ops;
+}
+
+/*
  * An ops that its owner may free must not be in use once it is unregistered. Sleeps for
  * long.
  */
 static void ops_wait(const struct ftrace_ops *ops)
 {
-	if ((ops->flags & FTRACE_OPS_FL_DYNAMIC) || fentry_sets_shared())
+	if (((ops->flags & FTRACE_OPS_FL_DYNAMIC) && !is_of_instance(ops)) || fentry_sets_shared())
 		fentry_sets_sync();
 }
 
