@@ -43,7 +43,8 @@ struct text_site {
  * @addr: address that a site holding this target calls or jumps to; 0: none, it
  *	is a NOP
  * @owner: what it is to the owner of the kind
- * @next: id of the target that a pending site holding this one is to get
+ * @next: id of the target that a pending site holding this one is to get, unless
+ *	text_site_set_next() has said so of the site
  * @mark: TEXT_SITE_OWNER flags that a site gets with this target, for good
  */
 struct text_target {
@@ -55,7 +56,8 @@ struct text_target {
 
 #define TEXT_TARGET_PAGE	256
 #define TEXT_TARGET_PAGES	256
-#define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES)
+#define TEXT_TARGET_MAX		(TEXT_TARGET_PAGE * TEXT_TARGET_PAGES - 1)
+#define TEXT_TARGET_NONE	TEXT_TARGET_MAX		/* no target has this id */
 
 /**
  * struct text_area - the sites of a table that are in one piece of text
@@ -97,6 +99,8 @@ struct text_area {
  * @last: no site from this one on is pending; or of this round
  * @marked: while sites are patched: no site from this one on is pending
  * @nr_pending: while sites are patched: how many are in later rounds
+ * @own_next: for each site the id of the target that it is to get, TEXT_TARGET_NONE: its
+ *	target says that; NULL: all targets do. Only while a batch is prepared and patched
  * @known: it is among the tables of its kind
  * @ready: for the kind's owner: sites may be switched
  * @next: the next table of its kind
@@ -111,6 +115,7 @@ struct text_site_table {
 	unsigned long		start, end;
 	unsigned int		first, last, marked;
 	unsigned int		nr_pending;
+	u16			*own_next;
 	bool			known;
 	bool			ready;
 	struct text_site_table	*next;
@@ -228,6 +233,16 @@ static __always_inline u32 text_site_target_id(const struct text_site *site)
 	return READ_ONCE(site->state) & TEXT_SITE_TARGET;
 }
 
+/* The id of the target that a pending site is to get */
+static __always_inline u32 text_site_next(const struct text_site_table *table,
+					  const struct text_site *site)
+{
+	const u32 own = table->own_next ? table->own_next[site - table->sites] : TEXT_TARGET_NONE;
+
+	return own != TEXT_TARGET_NONE ? own :
+					 text_target(table->kind, text_site_target_id(site))->next;
+}
+
 /* Targets: kernel/text_site/target.c */
 int text_target_reserve(struct text_site_kind *kind, u32 id);
 
@@ -292,6 +307,7 @@ static inline bool text_site_pending(const struct text_site_table *table)
 	return table->first < table->last;
 }
 
+int text_site_set_next(struct text_site_table *table, const struct text_site *site, u32 id);
 int text_site_commit(struct text_site_kind *kind);
 void text_site_abort(struct text_site_kind *kind);
 

@@ -4,8 +4,9 @@
  *
  * A batch is no list of its own. It is the sites that are marked pending, and
  * for each target a pending site may hold, the target it is to get (next); value
- * sites become what their values say. So preparing one needs no memory, and
- * nothing can fail once patching has begun.
+ * sites become what their values say. So preparing one needs no memory, unless sites
+ * with the same target are to get different ones. Nothing can fail once patching has
+ * begun.
  *
  * The run goes over the sites in rounds, each with three synchronisations of all CPUs.
  * One round is the least work; with several, fewer functions trap at any moment.
@@ -22,6 +23,8 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/text_site.h>
 
 /*
@@ -49,6 +52,31 @@ static void table_reset(struct text_site_table *table)
 {
 	table->first = table->nr;
 	table->last = 0;
+	kvfree(table->own_next);
+	table->own_next = NULL;
+}
+
+/**
+ * text_site_set_next - say of one site which target it is to get
+ * @table: the table it is in
+ * @site: a pending site
+ * * @id: the target's. Other sites with the same target get what is @next of that, still.
+ *
+ * Context: may sleep, under the lock of the kind's owner, who calls text_site_commit() or
+ * text_site_abort() after that.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int text_site_set_next(struct text_site_table *table, const struct text_site *site, u32 id)
+{
+	if (!table->own_next) {
+		table->own_next = kvmalloc_array(table->nr, sizeof(*table->own_next), GFP_KERNEL);
+		if (!table->own_next)
+			return -ENOMEM;
+		memset16(table->own_next, TEXT_TARGET_NONE, table->nr);
+	}
+	table->own_next[site - table->sites] = id;
+	return 0;
 }
 
 /**
@@ -188,8 +216,9 @@ static bool can_patch(const struct task_struct *task)
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
  * text_mutex. Under the lock of the kind's owner, who has made every target with
- * an address callable and filled in @next of each target that a pending site
- * holds. Value sites have no targets; their values stay as they are meanwhile.
+ * an address callable and has said what each pending site is to get: by @next of the
+ * target it holds, or by text_site_set_next(). Value sites have no targets; their values
+ * stay as they are meanwhile.
  *
  * Return: 0, or -EINVAL with a message if a site's text is not what it should
  * be; then no site has changed and none is pending.

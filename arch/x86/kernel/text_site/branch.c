@@ -150,27 +150,31 @@ unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned lon
 
 /**
  * struct patch_target - what a site holds: mostly the same as the one before it
- * @id: the target's
- * @now: the target
- * @next: the one that it is replaced by
- * @head: the first byte of a site that holds it
+ * @id: the target's; ~0 if what the next site gets is to be looked up in any case
+ * @next_id: of the target that it is replaced by
+ * @next: that target
+ * @head: the first byte of a site that holds the one with @id
  */
 struct patch_target {
-	u32				id;
+	u32				id, next_id;
 	u8				head;
-	const struct text_target	*now, *next;
+	const struct text_target	*next;
 };
 
 static __always_inline void patch_target(struct patch_target *target,
-					 const struct text_site_kind *kind, u32 state)
+					 const struct text_site_table *table,
+					 const struct text_site *site, u32 state)
 {
+	const struct text_site_kind *kind = table->kind;
+
 	if (likely((state & TEXT_SITE_TARGET) == target->id))
 		return;
 
-	target->id = state & TEXT_SITE_TARGET;
-	target->now = text_target(kind, target->id);
-	target->next = text_target(kind, target->now->next);
-	target->head = target->now->addr ? kind->insn->opcode : site_nop->bytes[0];
+	target->id = table->own_next ? ~0 : state & TEXT_SITE_TARGET;
+	target->next_id = text_site_next(table, site);
+	target->next = text_target(kind, target->next_id);
+	target->head = text_target(kind, state & TEXT_SITE_TARGET)->addr ? kind->insn->opcode :
+									   site_nop->bytes[0];
 }
 
 static __always_inline void branch_tail(const struct text_site_table *table,
@@ -179,8 +183,8 @@ static __always_inline void branch_tail(const struct text_site_table *table,
 	struct patch_target *target = with;
 	const u32 state = site->state;
 
-	patch_target(target, table->kind, state);
-	WRITE_ONCE(site->state, (state & ~TEXT_SITE_TARGET) | target->now->next |
+	patch_target(target, table, site, state);
+	WRITE_ONCE(site->state, (state & ~TEXT_SITE_TARGET) | target->next_id |
 				target->next->mark);
 	if (target->next->addr)
 		put_unaligned((s32)(target->next->addr - text_site_addr(site) - TEXT_SITE_SIZE),
@@ -194,7 +198,7 @@ static __always_inline u8 branch_head(const struct text_site_table *table,
 {
 	struct patch_target *target = with;
 
-	patch_target(target, table->kind, site->state);
+	patch_target(target, table, site, site->state);
 	return target->head;
 }
 
@@ -213,11 +217,9 @@ static void patch_branches(struct text_site_table *table, enum text_pass pass)
 static unsigned int make_branch(const struct text_site_table *table,
 				const struct text_site *site, bool next, u8 *insn)
 {
-	const struct text_target *target = text_target(table->kind, text_site_target_id(site));
+	const u32 id = next ? text_site_next(table, site) : text_site_target_id(site);
 
-	if (next)
-		target = text_target(table->kind, target->next);
-	branch_insn(insn, table->kind, text_site_addr(site), target->addr);
+	branch_insn(insn, table->kind, text_site_addr(site), text_target(table->kind, id)->addr);
 	return TEXT_SITE_SIZE;
 }
 
