@@ -8,9 +8,11 @@
  *
  * Each site concerned goes from its set to the one with the changed ops added or taken
  * away. That is looked up once for each set that is met, and remembered in the set, so a
- * site costs the same however many ops are registered. Sites whose text has to change
- * are marked; others, as in tables that are off, only get another target. One
- * text_site_commit() then changes the text of all that are marked.
+ * site costs the same however many ops are registered. An ops for direct calls has each
+ * site call what its filter says, so the set is looked up again for each other callee.
+ *
+ * Sites whose text has to change are marked; others, as in tables that are off, only get
+ * another target. One text_site_commit() then changes the text of all that are marked.
  *
  * Everything here is under ftrace_lock.
  */
@@ -28,16 +30,20 @@ bool fentry_enabled = true;
  * struct apply - a change being applied
  * @change: which
  * @seq: number of this struct apply; sets with another one were not met yet
- * @leaving: the sets that sites leave
+ * @met: the sets that sites have, or go to
  * @id: of the target that the last site had
  * @set: and its set
+ * @is_direct: the change is of an ops for direct calls
+ * @direct: if so: what the site at hand is to call for it, 0: it is not wanted there
  */
 struct apply {
 	const struct fentry_change	*change;
 	unsigned long			seq;
-	struct list_head		leaving;
+	struct list_head		met;
 	u32				id;
 	struct ops_set			*set;
+	bool				is_direct;
+	unsigned long			direct;
 };
 
 /* Answers for ascending addresses whether they are in a filter. */
@@ -81,9 +87,10 @@ static bool is_changed(const struct fentry_change *change, const struct ftrace_o
 }
 
 /* The set with the changed ops added if @wanted, else taken away */
-static struct ops_set *set_changed(const struct ops_set *set, const struct fentry_change *change,
+static struct ops_set *set_changed(const struct ops_set *set, const struct apply *apply,
 				   bool wanted)
 {
+	const struct fentry_change *change = apply->change;
 	struct ftrace_ops **ops __free(kfree) = NULL;
 	unsigned int room = wanted ? change->nr : 0, nr = 0, i, j;
 	unsigned long flags = 0;
@@ -109,31 +116,50 @@ static struct ops_set *set_changed(const struct ops_set *set, const struct fentr
 			ops[j] = ops[j - 1];
 		ops[j] = change->ops[i];
 	}
-	return fentry_set_get(ops, nr, set->off);
+	return fentry_set_get(ops, nr, apply->is_direct ? apply->direct : set->direct, set->off);
 }
 
-/* Does a set have the changed ops, as they are now? */
-static bool set_has(const struct ops_set *set, const struct ftrace_ops *ops)
+/* The first time that a set has to do with this change */
+static void set_begin(struct apply *apply, struct ops_set *set)
 {
-	return fentry_set_has(set, ops) &&
-	       (!(ops->flags & FTRACE_OPS_FL_DIRECT) || set->direct == ops->direct_call);
-}
-
-/* Finds out what a site's set is to this change: once for each set. */
-static noinline void set_meet(struct apply *apply, u32 id)
-{
-	struct ops_set *set = text_target(&fentry_sites, id)->owner;
-	const struct fentry_change *change = apply->change;
-
-	apply->id = id;
-	apply->set = set;
 	if (set->seq == apply->seq)
 		return;
 	set->seq = apply->seq;
-	/* A shared set may contain any ops: shared_leave() looks for it. */
-	set->has = !change->nr ? !set->off : set->shared || set_has(set, change->ops[0]);
 	set->to = NULL;
 	set->moving = 0;
+	set->left = 0;
+	set->come = 0;
+	list_add(&set->met, &apply->met);
+}
+
+/* Does a set have the changed ops, as they are now? */
+static bool set_has(const struct apply *apply, const struct ops_set *set)
+{
+	/* A shared set may contain any ops: shared_leave() looks for it. */
+	return set->shared || (fentry_set_has(set, apply->change->ops[0]) &&
+			       (!apply->direct || set->direct == apply->direct));
+}
+
+/* Further sites of a set go to another one. */
+static void set_forget_to(struct ops_set *set)
+{
+	set->left += set->moving;
+	set->to->come += set->moving;
+	set->moving = 0;
+	set->to = NULL;
+}
+
+/* Finds out what a site's set is to this change: mostly it is the set that was met before. */
+static noinline void set_meet(struct apply *apply, u32 id)
+{
+	struct ops_set *set = text_target(&fentry_sites, id)->owner;
+
+	apply->id = id;
+	apply->set = set;
+	set_begin(apply, set);
+	set->has = apply->change->nr ? set_has(apply, set) : !set->off;
+	if (apply->is_direct && set->to && (set->to->shared || set->to->direct != apply->direct))
+		set_forget_to(set);
 }
 
 static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set *to)
@@ -142,10 +168,12 @@ static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set
 
 	if (IS_ERR(to))
 		return PTR_ERR(to);
+	set_begin(apply, to);
 	set->to = to;
 	set->same_text = text_target(&fentry_sites, to->id)->addr == target->addr;
-	target->next = to->id;
-	list_add(&set->leaving, &apply->leaving);
+	/* With sites on their way to another set, others need text_site_set_next(). */
+	if (!set->left)
+		target->next = to->id;
 	return 0;
 }
 
@@ -153,7 +181,7 @@ static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set
 static noinline int set_leave(struct apply *apply, struct ops_set *set, bool wanted)
 {
 	return set_leave_to(apply, set, apply->change->nr ?
-					set_changed(set, apply->change, wanted) :
+					set_changed(set, apply, wanted) :
 					fentry_set_twin(set));
 }
 
@@ -217,6 +245,30 @@ static __always_inline int site_apply(struct apply *apply, struct text_site_tabl
 	return 0;
 }
 
+/*
+ * For an ops for direct calls. Sites of one set may go to different ones, as what they call
+ * is not the same.
+ */
+static int site_apply_direct(struct apply *apply, struct text_site_table *table,
+			     struct text_site *site)
+{
+	const struct fentry_scope *new = apply->change->new;
+	const struct ops_set *set = fentry_site_set(site);
+	const unsigned long ip = text_site_addr(site);
+	int ret;
+
+	if (site->state & TEXT_SITE_PENDING)
+		return 0;
+	apply->direct = new && !ftrace_lookup_ip(new->notrace_filter, ip) ?
+			fentry_filter_direct(new->filter, ip) : 0;
+	apply->id = ~0;		/* its set is to be met again */
+	ret = site_apply(apply, table, site, apply->direct);
+	if (ret || !(site->state & TEXT_SITE_PENDING) ||
+	    text_site_next(table, site) == set->to->id)
+		return ret;
+	return text_site_set_next(table, site, set->to->id);
+}
+
 /* All sites of a table. @new NULL: the ops goes from all of them. */
 static int table_apply(struct apply *apply, struct text_site_table *table)
 {
@@ -258,6 +310,12 @@ static int table_switch(struct apply *apply, struct text_site_table *table)
 	return 0;
 }
 
+static bool scope_has(const struct fentry_scope *scope, unsigned long ip)
+{
+	return (ftrace_hash_empty(scope->filter) || ftrace_lookup_ip(scope->filter, ip)) &&
+	       !ftrace_lookup_ip(scope->notrace_filter, ip);
+}
+
 /* Only the sites that a filter names */
 static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 {
@@ -271,16 +329,16 @@ static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 
 	for (; i < hash->count; i++) {
 		unsigned long ip = filter->ip[i];
-		bool wanted = new && (ftrace_hash_empty(new->filter) ||
-				      ftrace_lookup_ip(new->filter, ip)) &&
-			      !ftrace_lookup_ip(new->notrace_filter, ip);
 
 		if (only && ip >= only->end)
 			break;
 		site = text_site_find(&fentry_sites, ip, ip, &table);
 		if (!site || text_site_addr(site) != ip)
 			continue;
-		ret = site_apply(apply, table, site, wanted);
+		if (apply->is_direct)
+			ret = site_apply_direct(apply, table, site);
+		else
+			ret = site_apply(apply, table, site, new && scope_has(new, ip));
 		if (ret)
 			return ret;
 	}
@@ -300,7 +358,10 @@ static int tables_apply(struct apply *apply)
 	struct text_site_table *table;
 	int ret = 0;
 
-	if (change->nr && !names_many(change->old, change) && !names_many(change->new, change)) {
+	if (change->sites)
+		return named_apply(apply, change->sites);
+	if (apply->is_direct ||
+	    (change->nr && !names_many(change->old, change) && !names_many(change->new, change))) {
 		if (change->old)
 			ret = named_apply(apply, change->old->filter);
 		if (change->new && !ret)
@@ -330,12 +391,13 @@ int fentry_apply(const struct fentry_change *change)
 {
 	static unsigned long last_seq;
 	struct apply apply = {
-		.change	 = change,
-		.seq	 = ++last_seq,
-		.leaving = LIST_HEAD_INIT(apply.leaving),
-		.id	 = ~0,
+		.change	   = change,
+		.seq	   = ++last_seq,
+		.met	   = LIST_HEAD_INIT(apply.met),
+		.id	   = ~0,
+		.is_direct = change->nr && (change->ops[0]->flags & FTRACE_OPS_FL_DIRECT),
 	};
-	struct ops_set *set;
+	struct ops_set *set, *next;
 	int ret;
 
 	lockdep_assert_held(&ftrace_lock);
@@ -349,14 +411,13 @@ int fentry_apply(const struct fentry_change *change)
 	else
 		text_site_abort(&fentry_sites);
 
-	list_for_each_entry(set, &apply.leaving, leaving) {
-		if (ret)
-			break;
-		set->nr_sites -= set->moving;
-		set->to->nr_sites += set->moving;
+	list_for_each_entry(set, &apply.met, met) {
+		if (set->to)
+			set_forget_to(set);
 	}
-	list_for_each_entry(set, &apply.leaving, leaving) {
-		fentry_set_put_unused(set->to);
+	list_for_each_entry_safe(set, next, &apply.met, met) {
+		if (!ret)
+			set->nr_sites += set->come - set->left;
 		fentry_set_put_unused(set);
 	}
 	return ret;
@@ -364,19 +425,21 @@ int fentry_apply(const struct fentry_change *change)
 
 /*
  * What others at an ops' functions do of which there can be only one: flags of
- * FENTRY_EXCLUSIVE. @filter is what names the functions.
+ * FENTRY_EXCLUSIVE. Which functions: those of @sites that are in @filter.
  */
-unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *filter)
+unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *sites,
+				  struct ftrace_hash *filter)
 {
 	unsigned long flags = 0;
 
-	for (unsigned long i = 0; i < filter->count; i++) {
-		const unsigned long ip = fentry_filter(filter)->ip[i];
+	for (unsigned long i = 0; i < sites->count; i++) {
+		const unsigned long ip = fentry_filter(sites)->ip[i];
 		const struct text_site *site = text_site_find(&fentry_sites, ip, ip, NULL);
 		const struct ops_set *set;
 		struct ftrace_ops *other;
 
-		if (!site || text_site_addr(site) != ip)
+		if (!site || text_site_addr(site) != ip ||
+		    (sites != filter && !ftrace_lookup_ip(filter, ip)))
 			continue;
 		set = fentry_site_set(site);
 		if (!set->shared) {

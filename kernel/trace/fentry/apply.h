@@ -15,12 +15,14 @@ struct text_site_table;
  * @nr: how many; 0: it is the tables that are to be on or off now
  * @old: where these ops were wanted so far, NULL: nowhere
  * @new: where they are wanted now, NULL: nowhere
+ * @sites: only these are concerned, NULL: those that @old or @new may name
  * @table: only sites of this table are concerned, NULL: of all
  */
 struct fentry_change {
 	struct ftrace_ops		**ops;
 	unsigned int			nr;
 	const struct fentry_scope	*old, *new;
+	struct ftrace_hash		*sites;
 	struct text_site_table		*table;
 };
 
@@ -28,7 +30,8 @@ struct fentry_change {
 extern bool fentry_enabled;
 
 int fentry_apply(const struct fentry_change *change);
-unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *filter);
+unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *sites,
+				  struct ftrace_hash *filter);
 void fentry_site_gone(struct text_site *site);
 
 #endif /* _FENTRY_APPLY_H */

@@ -35,7 +35,7 @@ static struct ops_set *set_of(unsigned long bits, bool off)
 
 	for_each_set_bit(bit, &bits, ARRAY_SIZE(fake_ops))
 		ops[nr++] = &fake_ops[bit];
-	return fentry_set_get(ops, nr, off);
+	return fentry_set_get(ops, nr, 0, off);
 }
 
 static void test_sets_are_interned(struct kunit *test)

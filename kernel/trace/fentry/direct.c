@@ -9,6 +9,7 @@
  * way have an ops_func that is told to.
  */
 #include <linux/kernel.h>
+#include <linux/slab.h>
 
 #include "filter.h"
 #include "register.h"
@@ -16,7 +17,7 @@
 
 /*
  * While it is held, no ops for direct calls comes or goes, and none with IPMODIFY
- * comes. Before ftrace_lock. An ops_func is called under it.
+ * comes. Before the regex_lock of an ops and ftrace_lock. An ops_func is called under it.
  */
 static DEFINE_MUTEX(direct_mutex);
 
@@ -44,7 +45,7 @@ unsigned long ftrace_find_rec_direct(unsigned long ip)
 		return set->direct;
 	for_each_fentry_member(ops) {
 		if ((ops->flags & FTRACE_OPS_FL_DIRECT) && ftrace_ops_test(ops, ip, NULL))
-			return ops->direct_call;
+			return fentry_ops_direct(ops, ip);
 	}
 	return 0;
 }
@@ -58,6 +59,55 @@ static bool is_direct(const struct ftrace_ops *ops)
 	return (ops->flags & flags) == flags;
 }
 
+/* Puts a filter in, which it takes over; only @sites are different from the former one. */
+static int set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
+		      struct fentry_filter *sites)
+{
+	struct fentry_filter *taken __free(kvfree) = filter;
+
+	if (!filter)
+		return -ENOMEM;
+	if (fentry_dead)
+		return -ENODEV;
+	guard(mutex)(&ftrace_lock);
+	return fentry_ops_change_filter(ops, no_free_ptr(taken), false, &sites->hash);
+}
+
+/* Registers an ops that is to call what @filter says, which it takes over. */
+static int direct_register(struct ftrace_ops *ops, struct fentry_filter *filter)
+{
+	const unsigned long flags = ops->flags;
+	int ret;
+
+	ret = set_filter(ops, filter, filter);
+	if (ret)
+		return ret;
+	ops->func = ftrace_stub;
+	/* SAVE_REGS is what users of enabled_functions know such an ops by. */
+	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_REGS;
+	ret = fentry_ops_register(ops);
+	if (ret) {
+		ops->func = NULL;
+		ops->flags = flags;
+	}
+	return ret;
+}
+
+static int direct_unregister(struct ftrace_ops *ops)
+{
+	int ret = fentry_ops_unregister(ops);
+
+	if (!ret)
+		ops->func = NULL;
+	return ret;
+}
+
+/* Nobody else changes it: direct_mutex and regex_lock are held. */
+static struct fentry_filter *filter_of(const struct ftrace_ops *ops)
+{
+	return fentry_filter(fentry_ops_hash(ops, false));
+}
+
 /**
  * register_ftrace_direct - have functions call a trampoline directly
  * @ops: has a filter (ftrace_set_filter_ip()), and no function
@@ -69,29 +119,18 @@ static bool is_direct(const struct ftrace_ops *ops)
  * Return: 0; or with nothing changed -EINVAL if @ops is registered already, has
  * no filter, or if @addr is not in kernel text; -EBUSY if at one of the
  * functions there is another direct call, or an ops with IPMODIFY that this one
- * cannot be with; what the owner's ops_func says; or an error of
+ * cannot be with; what the owner's ops_func says; -ENOMEM; or an error of
  * register_ftrace_function().
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
-	const unsigned long flags = ops->flags;
-	int ret;
-
-	if (ops->func || !(flags & FTRACE_OPS_FL_INITIALIZED) ||
-	    (flags & FTRACE_OPS_FL_ENABLED) || !kernel_text_address(addr))
+	if (ops->func || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ||
+	    (ops->flags & FTRACE_OPS_FL_ENABLED) || !kernel_text_address(addr))
 		return -EINVAL;
 
 	guard(mutex)(&direct_mutex);
-	ops->func = ftrace_stub;
-	/* SAVE_REGS is what users of enabled_functions know such an ops by. */
-	ops->flags |= FTRACE_OPS_FL_DIRECT | FTRACE_OPS_FL_SAVE_REGS;
-	ops->direct_call = addr;
-	ret = fentry_ops_register(ops);
-	if (ret) {
-		ops->func = NULL;
-		ops->flags = flags;
-	}
-	return ret;
+	guard(mutex)(&ops->func_hash->regex_lock);
+	return direct_register(ops, fentry_filter_redirect(filter_of(ops), addr));
 }
 EXPORT_SYMBOL_GPL(register_ftrace_direct);
 
@@ -114,12 +153,8 @@ int unregister_ftrace_direct(struct ftrace_ops *ops, unsigned long addr,
 	if (!is_direct(ops))
 		return -EINVAL;
 
-	scoped_guard(mutex, &direct_mutex) {
-		ret = fentry_ops_unregister(ops);
-		if (!ret)
-			ops->func = NULL;
-	}
-
+	scoped_guard(mutex, &direct_mutex)
+		ret = direct_unregister(ops);
 	if (free_filters)
 		ftrace_free_filter(ops);
 	return ret;
@@ -137,13 +172,16 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  */
 int modify_ftrace_direct_nolock(struct ftrace_ops *ops, unsigned long addr)
 {
+	struct fentry_filter *filter;
+
 	lockdep_assert_held(&direct_mutex);
 
 	if (!is_direct(ops) || !kernel_text_address(addr))
 		return -EINVAL;
 
-	guard(mutex)(&ftrace_lock);
-	return fentry_ops_set_direct(ops, addr);
+	guard(mutex)(&ops->func_hash->regex_lock);
+	filter = fentry_filter_redirect(filter_of(ops), addr);
+	return set_filter(ops, filter, filter);
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
 
@@ -159,7 +197,7 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
  *
  * Return: 0; or with nothing changed -ENODEV after ftrace_kill(), -EINVAL if @ops
  * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what
- * the owner's ops_func says if there is an ops with IPMODIFY, or an error of
+ * the owner's ops_func says if there is an ops with IPMODIFY, -ENOMEM, or an error of
  * ftrace_startup().
  */
 int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)

@@ -5,6 +5,8 @@
  * Sites are sorted as well, so one pass over both tells which sites a filter
  * contains. Union, intersection and difference make a new filter, in one pass
  * over the two.
+ *
+ * A filter of an ops for direct calls also says what each site is to call.
  */
 #include <linux/bsearch.h>
 #include <linux/slab.h>
@@ -19,17 +21,20 @@ static int ip_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static struct fentry_filter *filter_alloc(size_t room)
+static struct fentry_filter *filter_alloc(size_t room, bool direct)
 {
 	struct fentry_filter *filter;
 
-	return kvzalloc(struct_size(filter, ip, room), GFP_KERNEL);
+	filter = kvzalloc(struct_size(filter, ip, size_add(room, direct ? room : 0)), GFP_KERNEL);
+	if (filter && direct)
+		filter->direct = filter->ip + room;
+	return filter;
 }
 
 /* Addresses in any order, some maybe twice; NULL without memory */
 struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr)
 {
-	struct fentry_filter *filter = filter_alloc(nr);
+	struct fentry_filter *filter = filter_alloc(nr, false);
 	unsigned int i, kept = 0;
 
 	if (!filter)
@@ -45,6 +50,23 @@ struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr
 	return filter;
 }
 
+/* The same sites, all to call @direct; NULL without memory */
+struct fentry_filter *fentry_filter_redirect(const struct fentry_filter *filter,
+					     unsigned long direct)
+{
+	const unsigned long nr = fentry_filter_count(filter);
+	struct fentry_filter *result = filter_alloc(nr, true);
+
+	if (!result)
+		return NULL;
+	for (unsigned long i = 0; i < nr; i++) {
+		result->ip[i] = filter->ip[i];
+		result->direct[i] = direct;
+	}
+	result->hash.count = nr;
+	return result;
+}
+
 /* Which of the addresses in two filters are in the result */
 #define ONLY_A	BIT(1)
 #define ONLY_B	BIT(2)
@@ -57,7 +79,8 @@ static struct fentry_filter *filter_combine(const struct fentry_filter *a,
 	unsigned long i = 0, j = 0, nr = 0;
 	struct fentry_filter *result;
 
-	result = filter_alloc(want & ONLY_B ? size_add(nr_a, nr_b) : nr_a);
+	result = filter_alloc(want & ONLY_B ? size_add(nr_a, nr_b) : nr_a,
+			      (a && a->direct) || (b && b->direct));
 	if (!result)
 		return NULL;
 
@@ -65,8 +88,13 @@ static struct fentry_filter *filter_combine(const struct fentry_filter *a,
 		bool in_a = i < nr_a && (j == nr_b || a->ip[i] <= b->ip[j]);
 		bool in_b = j < nr_b && (i == nr_a || b->ip[j] <= a->ip[i]);
 
-		if (want & BIT(in_a + 2 * in_b))
+		if (want & BIT(in_a + 2 * in_b)) {
+			if (in_b && b->direct)
+				result->direct[nr] = b->direct[j];
+			else if (in_a && a->direct)
+				result->direct[nr] = a->direct[i];
 			result->ip[nr++] = in_a ? a->ip[i] : b->ip[j];
+		}
 		i += in_a;
 		j += in_b;
 	}
@@ -75,7 +103,7 @@ static struct fentry_filter *filter_combine(const struct fentry_filter *a,
 	return result;
 }
 
-/* What is in @a or in @b, with the flags of @a; NULL without memory */
+/* What is in @a or in @b, with the flags of @a and the callees of @b; NULL without memory */
 struct fentry_filter *fentry_filter_union(const struct fentry_filter *a,
 					  const struct fentry_filter *b)
 {

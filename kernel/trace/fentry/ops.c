@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/rculist.h>
 
+#include "filter.h"
 #include "ops.h"
 
 /* All of the engine's state, from the ops to the sites */
@@ -59,6 +60,12 @@ int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs)
 
 	return (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, ip)) &&
 	       !ftrace_lookup_ip(not, ip);
+}
+
+/* What an ops for direct calls has a site call; under RCU or with preemption off */
+unsigned long fentry_ops_direct(const struct ftrace_ops *ops, unsigned long ip)
+{
+	return fentry_filter_direct(rcu_dereference_raw(ops->func_hash->filter_hash), ip);
 }
 
 /**
@@ -193,6 +200,7 @@ void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *unused, struct ftrace_regs *fregs)
 {
 	struct ftrace_ops *ops, *called, *last = NULL;
+	unsigned long direct;
 	ftrace_func_t func;
 	bool wanted;
 
@@ -202,12 +210,13 @@ void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
 			continue;
 		preempt_disable_notrace();
 		wanted = ftrace_ops_test(ops, ip, NULL);
+		direct = fentry_ops_direct(called, ip);
 		preempt_enable_notrace();
 		if (!wanted)
 			continue;
 		last = called;
-		if (called->flags & FTRACE_OPS_FL_DIRECT) {
-			arch_ftrace_set_direct_caller(fregs, READ_ONCE(called->direct_call));
+		if (direct) {
+			arch_ftrace_set_direct_caller(fregs, direct);
 		} else if (fentry_ops_is_called(called)) {
 			func = fentry_ops_callback(called);
 			func(ip, parent_ip, called, fregs);

@@ -37,6 +37,7 @@ void *fentry_ops_callback(const struct ftrace_ops *ops);
 bool fentry_ops_select_func(struct ftrace_ops *ops);
 struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev);
 bool fentry_ops_wanted_at(unsigned long ip);
+unsigned long fentry_ops_direct(const struct ftrace_ops *ops, unsigned long ip);
 void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
 			    struct ftrace_ops *unused, struct ftrace_regs *fregs);
 

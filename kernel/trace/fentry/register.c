@@ -50,9 +50,10 @@ void fentry_pids_changed(void)
  * May an ops do at a filter's functions what only one ops can do there? Changing where a
  * function continues, or what it calls directly, is for functions that are named. An ops
  * for direct calls can be with another that does the former, if its owner agrees. Of the
- * other order direct.c takes care.
+ * other order direct.c takes care. Only @sites are new, or call something new.
  */
-static int check_exclusive(struct ftrace_ops *ops, struct ftrace_hash *filter)
+static int check_exclusive(struct ftrace_ops *ops, struct ftrace_hash *filter,
+			   struct ftrace_hash *sites)
 {
 	const unsigned long wants = ops->flags & FENTRY_EXCLUSIVE;
 	unsigned long taken;
@@ -62,7 +63,7 @@ static int check_exclusive(struct ftrace_ops *ops, struct ftrace_hash *filter)
 	if (ftrace_hash_empty(filter) || wants == FENTRY_EXCLUSIVE)
 		return -EINVAL;
 
-	taken = fentry_exclusive_at(ops, filter);
+	taken = fentry_exclusive_at(ops, sites, filter);
 	if (taken & wants)
 		return -EBUSY;
 	if (!taken || !(wants & FTRACE_OPS_FL_DIRECT))
@@ -81,7 +82,7 @@ static int check_startup(struct ftrace_ops *ops)
 		return -EBUSY;
 	if ((ops->flags & FTRACE_OPS_FL_PERMANENT) && !ftrace_enabled)
 		return -EBUSY;
-	return check_exclusive(ops, fentry_ops_hash(ops, false));
+	return check_exclusive(ops, fentry_ops_hash(ops, false), fentry_ops_hash(ops, false));
 }
 
 /* Makes sites what they should be after an ops has come or changed, or has gone */
@@ -354,15 +355,16 @@ static void scope_put(struct ftrace_ops_hash *hashes, const struct fentry_scope 
 	rcu_assign_pointer(hashes->notrace_hash, scope->notrace_filter);
 }
 
-/* Has all ops with the same filters trace what @new says. */
+/* Has all ops with the same filters trace what @new says; @sites as in struct fentry_change. */
 static int scope_apply(struct ftrace_ops *ops, const struct fentry_scope *old,
-		       const struct fentry_scope *new)
+		       const struct fentry_scope *new, struct ftrace_hash *sites)
 {
 	struct fentry_change change = {
-		.ops = &ops,
-		.nr  = !!(ops->flags & FTRACE_OPS_FL_ENABLED),
-		.old = old,
-		.new = new,
+		.ops   = &ops,
+		.nr    = !!(ops->flags & FTRACE_OPS_FL_ENABLED),
+		.old   = old,
+		.new   = new,
+		.sites = sites,
 	};
 	struct ftrace_ops_hash *hashes = ops->func_hash;
 	struct ftrace_ops **sharers __free(kfree) = NULL;
@@ -389,11 +391,13 @@ static int scope_apply(struct ftrace_ops *ops, const struct fentry_scope *old,
 
 /*
  * Changes one of an ops' filters, registered or not, to @filter, which it takes over;
- * empty or NULL: none. @is_notrace: it is what not to trace. Sleeps, under regex_lock and
+ * empty or NULL: none. @is_notrace: it is what not to trace. @sites: only those are
+ * different from the former filter, NULL: any may be. Sleeps, under regex_lock and
  * ftrace_lock. Returns 0 or an error of ftrace_startup(), -EINVAL also if the ops has
  * IPMODIFY and a notrace filter.
  */
-int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter, bool is_notrace)
+int fentry_ops_change_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
+			     bool is_notrace, struct ftrace_hash *sites)
 {
 	const struct fentry_scope old = fentry_ops_scope(ops);
 	struct fentry_scope new = old;
@@ -405,42 +409,13 @@ int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter, 
 	*changed = filter && !ftrace_hash_empty(&filter->hash) ? &filter->hash : NULL;
 	ret = (ops->flags & FTRACE_OPS_FL_IPMODIFY) && new.notrace_filter ? -EINVAL : 0;
 	if (!ret && (ops->flags & FTRACE_OPS_FL_ENABLED))
-		ret = check_exclusive(ops, new.filter);
-	ret = ret ?: scope_apply(ops, &old, &new);
+		ret = check_exclusive(ops, new.filter, sites ?: new.filter);
+	ret = ret ?: scope_apply(ops, &old, &new, sites);
 	/* A reader may have seen either. */
 	if (ret || !*changed)
 		fentry_filter_free(filter);
 	if (!ret)
 		fentry_filter_free(fentry_filter(is_notrace ? old.notrace_filter : old.filter));
-	return ret;
-}
-
-/*
- * Has a registered ops for direct calls call something else. Its sites go to other sets,
- * with the same ops: each calls the one or the other at any time, and its other ops in
- * either case. Sleeps, under ftrace_lock. Returns as ftrace_startup().
- */
-int fentry_ops_set_direct(struct ftrace_ops *ops, unsigned long addr)
-{
-	const unsigned long former = ops->direct_call;
-	struct fentry_scope scope;
-	int ret;
-
-	lockdep_assert_held(&ftrace_lock);
-
-	if (fentry_dead)
-		return -ENODEV;
-	scope = fentry_ops_scope(ops);
-	ret = check_exclusive(ops, scope.filter);
-	if (ret || former == addr)
-		return ret;
-
-	WRITE_ONCE(ops->direct_call, addr);
-	ret = ops_apply(ops, true);
-	if (ret) {
-		WRITE_ONCE(ops->direct_call, former);
-		ops_apply(ops, true);
-	}
 	return ret;
 }
 

@@ -4,7 +4,9 @@
  *
  * A set is a target of the sites' kind. It has the one trampoline that calls its ops,
  * so a site never needs to look up who wants it. A subops has no call of its own: the
- * trampoline calls its manager, once for all of its subops in the set.
+ * trampoline calls its manager, once for all of its subops in the set. With an ops for
+ * direct calls, what is called belongs to the combination: sites that call different
+ * things have different sets.
  *
  * Each combination has two sets: one whose sites call, and one whose sites are NOPs
  * (off), for when kernel.ftrace_enabled is 0 and for modules that are not ready.
@@ -90,27 +92,18 @@ struct ftrace_ops *fentry_set_called(const struct ops_set *set, unsigned int i)
 	return called;
 }
 
-static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr, bool off)
+static u32 ops_hash(struct ftrace_ops *const *ops, unsigned int nr, unsigned long direct,
+		    bool off)
 {
-	return jhash(ops, nr * sizeof(*ops), nr << 1 | off);
+	return jhash(ops, nr * sizeof(*ops), (u32)direct ^ (nr << 1 | off));
 }
 
-/* What a site with these ops calls directly: at most one of them wants that. */
-static unsigned long direct_call(struct ftrace_ops *const *ops, unsigned int nr)
+static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr,
+				  unsigned long direct, bool off)
 {
-	for (; nr; nr--, ops++) {
-		if ((*ops)->flags & FTRACE_OPS_FL_DIRECT)
-			return (*ops)->direct_call;
-	}
-	return 0;
-}
-
-static struct ops_set *set_lookup(struct ftrace_ops *const *ops, unsigned int nr, bool off)
-{
-	const unsigned long direct = direct_call(ops, nr);
 	struct ops_set *set;
 
-	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr, off)) {
+	hash_for_each_possible(sets, set, hash, ops_hash(ops, nr, direct, off)) {
 		if (set->nr == nr && set->off == off && set->direct == direct &&
 		    !memcmp(set->ops, ops, nr * sizeof(*ops)))
 			return set;
@@ -221,7 +214,6 @@ static int set_init(struct ops_set *set, struct ftrace_ops *const *ops)
 		if (flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 			set->flags |= FTRACE_OPS_FL_SAVE_REGS;
 	}
-	set->direct = direct_call(ops, set->nr);
 
 	ret = set->off ? 0 : set_trampoline(set);
 	if (ret)
@@ -253,13 +245,15 @@ static bool sets_full(void)
 	return atomic_read(&nr_sets) >= fentry_sets_max;
 }
 
-static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr, bool off)
+static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr,
+				  unsigned long direct, bool off)
 {
 	struct ops_set *set = sets_full() ? NULL : kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
 
 	if (!set)
 		return fentry_set_shared(off);
 	set->nr = nr;
+	set->direct = direct;
 	set->off = off;
 	if (shared_trampoline() || set_init(set, ops)) {
 		kfree_rcu(set, rcu);	/* an unwinder may have seen its trampoline */
@@ -267,20 +261,21 @@ static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr
 	}
 
 	atomic_inc(&nr_sets);
-	hash_add(sets, &set->hash, ops_hash(ops, nr, off));
+	hash_add(sets, &set->hash, ops_hash(ops, nr, direct, off));
 	report_trampoline(set, true);
 	return set;
 }
 
 /*
- * The set with some ops, the latest registered first. Sleeps. Fails as
- * fentry_set_shared().
+ * The set with some ops, the latest registered first, one of which has @direct called
+ * unless that is 0. Sleeps. Fails as fentry_set_shared().
  */
-struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr, bool off)
+struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr,
+			       unsigned long direct, bool off)
 {
 	if (!nr)
 		return off ? &fentry_no_ops_off : &fentry_no_ops;
-	return set_lookup(ops, nr, off) ?: set_create(ops, nr, off);
+	return set_lookup(ops, nr, direct, off) ?: set_create(ops, nr, direct, off);
 }
 
 /* The set with the same ops that is on if @set is off, or the other way round */
@@ -288,7 +283,7 @@ struct ops_set *fentry_set_twin(struct ops_set *set)
 {
 	if (set->shared)
 		return set->off ? &shared : &shared_off;
-	return fentry_set_get(set->ops, set->nr, !set->off);
+	return fentry_set_get(set->ops, set->nr, set->direct, !set->off);
 }
 
 /*

@@ -30,11 +30,13 @@
  * @retired: sets that no site holds any more
  * @rcu: for freeing
  * @seq: the change that apply.c has met the set in; the following are about that one
- * @has: does it contain the changed ops?
- * @to: the set that its sites go to, NULL: none did so far
+ * @has: does it contain the changed ops, as the site at hand wants it?
+ * @to: the set that its sites go to, NULL: not known
  * @same_text: they hold the same text then
  * @moving: how many sites are pending from this set to @to
- * @leaving: all sets with a @to
+ * @left: how many are pending from this set to others
+ * @come: how many are pending to this set from those that have another @to now
+ * @met: all sets that were met
  * @nr: number of ops
  * @ops: the ops, the latest registered first
  */
@@ -54,8 +56,8 @@ struct ops_set {
 	bool			has;
 	bool			same_text;
 	struct ops_set		*to;
-	unsigned int		moving;
-	struct list_head	leaving;
+	unsigned int		moving, left, come;
+	struct list_head	met;
 
 	unsigned int		nr;
 	struct ftrace_ops	*ops[] __counted_by(nr);
@@ -71,7 +73,8 @@ extern struct ops_set fentry_no_ops, fentry_no_ops_off;
 /* With so many sets, new combinations share a trampoline. Less only in tests. */
 extern unsigned int fentry_sets_max;
 
-struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr, bool off);
+struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr,
+			       unsigned long direct, bool off);
 struct ops_set *fentry_set_shared(bool off);
 struct ops_set *fentry_set_twin(struct ops_set *set);
 bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops);

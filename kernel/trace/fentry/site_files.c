@@ -107,15 +107,13 @@ static struct ftrace_ops *next_attached(const struct text_site *site, struct ftr
 static void show_attached(struct seq_file *m, const struct text_site *site)
 {
 	const struct ops_set *set = fentry_site_set(site);
-	unsigned long flags = set->flags, direct = set->direct;
+	const unsigned long direct = ftrace_find_rec_direct(text_site_addr(site));
+	unsigned long flags = set->flags;
 	unsigned int nr = 0, i = 0;
 	struct ftrace_ops *ops;
 
-	for (ops = NULL; (ops = next_attached(site, ops, &i)); nr++) {
+	for (ops = NULL; (ops = next_attached(site, ops, &i)); nr++)
 		flags |= ops->flags;
-		if (ops->flags & FTRACE_OPS_FL_DIRECT)
-			direct = ops->direct_call;
-	}
 	seq_printf(m, " (%u)%s%s%s  %s", nr,
 		   flags & FTRACE_OPS_FL_SAVE_REGS ? " R" : "  ",
 		   flags & FTRACE_OPS_FL_IPMODIFY ? " I" : "  ",
