@@ -8,6 +8,7 @@
  * miss where an ops with IPMODIFY wants it to go on. Owners who can do it another
  * way have an ops_func that is told to.
  */
+#include <linux/ftrace_direct.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
 
@@ -206,6 +207,205 @@ int modify_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 	return modify_ftrace_direct_nolock(ops, addr);
 }
 EXPORT_SYMBOL_GPL(modify_ftrace_direct);
+
+/**
+ * alloc_ftrace_hash - get a hash for update_ftrace_direct_add() and the like
+ * @size_bits: not used: it is as large as what is added
+ *
+ * Context: may sleep.
+ *
+ * Return: an empty one, for free_ftrace_hash(); NULL without memory.
+ */
+struct ftrace_hash *alloc_ftrace_hash(int size_bits)
+{
+	/* A hash to collect entries in needs no buckets: one list will do. */
+	struct ftrace_hash *hash = kzalloc(size_add(sizeof(*hash), sizeof(*hash->buckets)),
+					   GFP_KERNEL);
+
+	if (hash)
+		hash->buckets = (struct hlist_head *)(hash + 1);
+	return hash;
+}
+EXPORT_SYMBOL_GPL(alloc_ftrace_hash);
+
+/**
+ * free_ftrace_hash - the counterpart of alloc_ftrace_hash()
+ * @hash: a hash and all its entries; may be NULL
+ */
+void free_ftrace_hash(struct ftrace_hash *hash)
+{
+	struct ftrace_func_entry *entry;
+	struct hlist_node *next;
+
+	if (!hash)
+		return;
+	hlist_for_each_entry_safe(entry, next, hash->buckets, hlist)
+		kfree(entry);
+	kfree(hash);
+}
+EXPORT_SYMBOL_GPL(free_ftrace_hash);
+
+/**
+ * add_ftrace_hash_entry_direct - say what a function is to call directly
+ * @hash: where
+ * @ip: the function, or its site
+ * @direct: the trampoline, see register_ftrace_direct()
+ *
+ * Context: may sleep.
+ *
+ * Return: the entry, NULL without memory.
+ */
+struct ftrace_func_entry *add_ftrace_hash_entry_direct(struct ftrace_hash *hash,
+						       unsigned long ip, unsigned long direct)
+{
+	struct ftrace_func_entry *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+
+	if (!entry)
+		return NULL;
+	entry->ip = ip;
+	entry->direct = direct;
+	hlist_add_head(&entry->hlist, hash->buckets);
+	hash->count++;
+	return entry;
+}
+EXPORT_SYMBOL_GPL(add_ftrace_hash_entry_direct);
+
+/* What is asked for of the functions in a hash */
+enum update { UPDATE_ADD, UPDATE_DEL, UPDATE_MOD };
+
+/* May a function that calls @now by the filter so far, 0: nothing, be updated like that? */
+static int check_update(enum update what, unsigned long now, unsigned long ip,
+			unsigned long direct)
+{
+	switch (what) {
+	case UPDATE_ADD:
+		if (now)
+			return -EBUSY;
+		return ftrace_location(ip) && kernel_text_address(direct) ? 0 : -EINVAL;
+	case UPDATE_DEL:
+		return now && now == direct ? 0 : -EINVAL;
+	case UPDATE_MOD:
+		return now && kernel_text_address(direct) ? 0 : -EINVAL;
+	}
+	return -EINVAL;
+}
+
+static int direct_update(struct ftrace_ops *ops, const struct ftrace_hash *hash, enum update what)
+{
+	struct fentry_filter *sites __free(kvfree) = NULL;
+	struct fentry_filter *new;
+	struct ftrace_hash *old;
+	unsigned long i;
+	int ret;
+
+	lockdep_assert_held(&direct_mutex);
+	guard(mutex)(&ops->func_hash->regex_lock);
+
+	if (!hash || !hash->count)
+		return -EINVAL;
+	sites = fentry_filter_new_direct(hash);
+	if (IS_ERR(sites))
+		return PTR_ERR(sites);
+	old = fentry_ops_hash(ops, false);
+	for (i = 0; i < hash->count; i++) {
+		ret = check_update(what, fentry_filter_direct(old, sites->ip[i]),
+				   sites->ip[i], sites->direct[i]);
+		if (ret)
+			return ret;
+	}
+
+	new = what == UPDATE_DEL ? fentry_filter_subtract(fentry_filter(old), sites) :
+				   fentry_filter_union(fentry_filter(old), sites);
+	if (!is_direct(ops)) {
+		ret = new ? direct_register(ops, new) : -ENOMEM;
+		if (ret)
+			ftrace_free_filter(ops);
+	} else if (new && !new->hash.count) {
+		kvfree(new);
+		ret = direct_unregister(ops);
+		if (!ret)
+			ftrace_free_filter(ops);
+	} else {
+		ret = set_filter(ops, new, sites);
+	}
+	return ret;
+}
+
+/**
+ * update_ftrace_direct_add - have more functions call a trampoline each directly
+ * @ops: registered for direct calls, or not registered and without function and filter;
+ *	then it gets registered
+ * @hash: which functions, and what each is to call; the caller's
+ *
+ * All of them change in one run of the patcher.
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0; or with nothing changed -EINVAL if @hash is empty, has a function twice, one
+ * that has no site, or a trampoline that is not in kernel text, or if @ops is registered
+ * for something else or has a filter; -EBUSY if one of the functions has a direct call, or
+ * an ops with IPMODIFY that this one cannot be with; what the owner's ops_func says;
+ * -ENOMEM; or an error of register_ftrace_function().
+ */
+int update_ftrace_direct_add(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	fentry_ops_init(ops);
+	guard(mutex)(&direct_mutex);
+	if (!is_direct(ops) && (ops->func || (ops->flags & FTRACE_OPS_FL_ENABLED) ||
+				rcu_access_pointer(ops->func_hash->filter_hash)))
+		return -EINVAL;
+	return direct_update(ops, hash, UPDATE_ADD);
+}
+EXPORT_SYMBOL_GPL(update_ftrace_direct_add);
+
+/**
+ * update_ftrace_direct_del - have functions call nothing directly any more
+ * @ops: registered for direct calls; with its last function it gets unregistered
+ * @hash: which functions, and what each calls; the caller's
+ *
+ * All of them change in one run of the patcher. When it returns, no site calls its
+ * trampoline any more, but tasks may be there for an RCU-tasks grace period.
+ *
+ * Context: process context, sleeps; for long if it unregisters @ops.
+ *
+ * Return: 0; or with nothing changed -EINVAL if @ops is not registered for direct calls, or
+ * if @hash is empty, has a function twice, or one that does not call this; -ENOMEM; or
+ * an error of unregister_ftrace_function().
+ */
+int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
+{
+	guard(mutex)(&direct_mutex);
+	return is_direct(ops) ? direct_update(ops, hash, UPDATE_DEL) : -EINVAL;
+}
+EXPORT_SYMBOL_GPL(update_ftrace_direct_del);
+
+/**
+ * update_ftrace_direct_mod - have functions call other trampolines directly
+ * @ops: registered for direct calls
+ * @hash: which of its functions, and what each is to call from now on; the caller's
+ * @do_direct_lock: false in an ops_func, true elsewhere
+ *
+ * All of them change in one run of the patcher; see modify_ftrace_direct().
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: 0; or with nothing changed -EINVAL if @ops is not registered for direct calls,
+ * or if @hash is empty, has a function twice, one that @ops has no call of, or a trampoline
+ * that is not in kernel text; or else as modify_ftrace_direct().
+ */
+int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
+			     bool do_direct_lock)
+{
+	int ret;
+
+	if (do_direct_lock)
+		mutex_lock(&direct_mutex);
+	ret = is_direct(ops) ? direct_update(ops, hash, UPDATE_MOD) : -EINVAL;
+	if (do_direct_lock)
+		mutex_unlock(&direct_mutex);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(update_ftrace_direct_mod);
 
 /*
  * The next ops for direct calls at any function of @ops. It cannot go away, for

@@ -4,6 +4,7 @@
 
 #include <linux/fs.h>
 #include <linux/ftrace.h>
+#include <linux/ftrace_direct.h>
 #include <linux/glob.h>
 #include <linux/stacktrace.h>
 
@@ -100,6 +101,65 @@ static void test_filter_subtract(struct kunit *test)
 }
 
 /* A result has the flags of the first filter. */
+/* Pairs of a site and what it calls */
+static struct fentry_filter *calls_of(const unsigned long *pairs, unsigned int nr)
+{
+	struct ftrace_hash *hash = alloc_ftrace_hash(FTRACE_HASH_DEFAULT_BITS);
+	struct fentry_filter *filter;
+
+	for (unsigned int i = 0; hash && i < nr; i += 2) {
+		if (!add_ftrace_hash_entry_direct(hash, pairs[i], pairs[i + 1]))
+			break;
+	}
+	filter = hash ? fentry_filter_new_direct(hash) : ERR_PTR(-ENOMEM);
+	free_ftrace_hash(hash);
+	return filter;
+}
+
+#define CALLS(...)							\
+	calls_of((const unsigned long[]){ __VA_ARGS__ },		\
+		 ARRAY_SIZE(((const unsigned long[]){ __VA_ARGS__ })))
+
+static void expect_calls(struct kunit *test, struct fentry_filter *filter,
+			 const unsigned long *pairs, unsigned int nr)
+{
+	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(filter));
+	KUNIT_ASSERT_EQ(test, filter->hash.count, nr / 2);
+	for (unsigned int i = 0; i < nr / 2; i++) {
+		KUNIT_EXPECT_EQ(test, filter->ip[i], pairs[2 * i]);
+		KUNIT_EXPECT_EQ(test, filter->direct[i], pairs[2 * i + 1]);
+	}
+	kvfree(filter);
+}
+
+#define EXPECT_CALLS(_test, _filter, ...)				\
+	expect_calls(_test, _filter, (const unsigned long[]){ __VA_ARGS__ },	\
+		     ARRAY_SIZE(((const unsigned long[]){ __VA_ARGS__ })))
+
+static void test_filter_direct(struct kunit *test)
+{
+	struct fentry_filter *a = CALLS(20, 2, 10, 1, 40, 4), *b = CALLS(20, 7, 30, 3);
+	struct fentry_filter *plain = FILTER(test, 20, 50);
+
+	KUNIT_EXPECT_EQ(test, fentry_filter_direct(&a->hash, 20), 2);
+	KUNIT_EXPECT_EQ(test, fentry_filter_direct(&a->hash, 30), 0);
+	KUNIT_EXPECT_EQ(test, fentry_filter_direct(&plain->hash, 20), 0);
+	KUNIT_EXPECT_EQ(test, fentry_filter_direct(NULL, 20), 0);
+
+	EXPECT_CALLS(test, fentry_filter_union(a, b), 10, 1, 20, 7, 30, 3, 40, 4);
+	EXPECT_CALLS(test, fentry_filter_union(b, a), 10, 1, 20, 2, 30, 3, 40, 4);
+	EXPECT_CALLS(test, fentry_filter_union(a, plain), 10, 1, 20, 2, 40, 4, 50, 0);
+	EXPECT_CALLS(test, fentry_filter_subtract(a, b), 10, 1, 40, 4);
+	EXPECT_CALLS(test, fentry_filter_subtract(a, plain), 10, 1, 40, 4);
+	EXPECT_CALLS(test, fentry_filter_copy(&a->hash), 10, 1, 20, 2, 40, 4);
+	EXPECT_CALLS(test, fentry_filter_redirect(a, 9), 10, 9, 20, 9, 40, 9);
+	EXPECT_CALLS(test, fentry_filter_redirect(plain, 9), 20, 9, 50, 9);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(CALLS(20, 1, 10, 1, 20, 1)), -EINVAL);
+	kvfree(a);
+	kvfree(b);
+	kvfree(plain);
+}
+
 static void test_filter_flags(struct kunit *test)
 {
 	struct fentry_filter *a = FILTER(test, 10), *b = FILTER(test, 20), *copy, *both;
@@ -416,6 +476,7 @@ static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_union),
 	KUNIT_CASE(test_filter_intersect),
 	KUNIT_CASE(test_filter_subtract),
+	KUNIT_CASE(test_filter_direct),
 	KUNIT_CASE(test_filter_flags),
 	KUNIT_CASE(test_filter_change),
 	KUNIT_CASE(test_filters_overlap),

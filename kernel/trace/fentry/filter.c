@@ -50,6 +50,42 @@ struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr
 	return filter;
 }
 
+/*
+ * What a hash of alloc_ftrace_hash() has, by the sites of its functions; or -ENOMEM, or
+ * -EINVAL if a function is in it twice.
+ */
+struct fentry_filter *fentry_filter_new_direct(const struct ftrace_hash *hash)
+{
+	struct {
+		unsigned long	ip, direct;
+	} *calls __free(kvfree) = kvmalloc_array(hash->count, sizeof(*calls), GFP_KERNEL);
+	struct fentry_filter *filter __free(kvfree) = filter_alloc(hash->count, true);
+	const struct ftrace_func_entry *entry;
+	unsigned long i = hash->count;
+	bool sorted = true;
+
+	if (!calls || !filter)
+		return ERR_PTR(-ENOMEM);
+
+	/* The last one that was added comes first. */
+	hlist_for_each_entry(entry, hash->buckets, hlist) {
+		/* A site may have gone, with its module. */
+		calls[--i].ip = ftrace_location(entry->ip) ?: entry->ip;
+		calls[i].direct = entry->direct;
+		sorted &= i + 1 == hash->count || calls[i].ip < calls[i + 1].ip;
+	}
+	if (!sorted)
+		sort(calls, hash->count, sizeof(*calls), ip_cmp, NULL);
+	for (i = 0; i < hash->count; i++) {
+		if (i && calls[i].ip == calls[i - 1].ip)
+			return ERR_PTR(-EINVAL);
+		filter->ip[i] = calls[i].ip;
+		filter->direct[i] = calls[i].direct;
+	}
+	filter->hash.count = i;
+	return_ptr(filter);
+}
+
 /* The same sites, all to call @direct; NULL without memory */
 struct fentry_filter *fentry_filter_redirect(const struct fentry_filter *filter,
 					     unsigned long direct)

@@ -44,6 +44,7 @@ static inline unsigned long fentry_filter_direct(struct ftrace_hash *hash, unsig
 }
 
 struct fentry_filter *fentry_filter_new(const unsigned long *ip, unsigned int nr);
+struct fentry_filter *fentry_filter_new_direct(const struct ftrace_hash *hash);
 struct fentry_filter *fentry_filter_redirect(const struct fentry_filter *filter,
 					     unsigned long direct);
 struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash);
