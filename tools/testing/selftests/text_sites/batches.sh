@@ -8,10 +8,14 @@
 OPTIMIZATION=/proc/sys/debug/kprobes-optimization
 ROUND=/sys/module/text_site/parameters/round
 MODULE="$HERE/test_modules/functions_many.ko"
+DIRECT=/sys/kernel/debug/direct_many
 
 remove_module()
 {
-	! grep -q '^functions_many ' /proc/modules || rmmod functions_many
+	local module
+	for module in functions_many direct_many; do
+		! grep -q "^$module " /proc/modules || rmmod $module
+	done
 }
 
 # Counts synchronisations: in each, every processor runs do_sync_core(). The kprobe is
@@ -137,6 +141,42 @@ a_module_that_comes_while_five_ops_trace_everything()
 	no_tracers
 }
 
+# No call of user space attaches a program each to many functions: a module does what such a
+# call would have to do.
+a_thousand_direct_calls()
+{
+	begin_counting
+	insmod "$HERE/test_modules/direct_many.ko"
+	one_batch "echo add 0 1000 5 > $DIRECT/do"
+	equal "calls" "$(cat $DIRECT/calls)" "0-999 5"
+	one_batch "echo mod 0 1000 7 > $DIRECT/do"
+	equal "calls" "$(cat $DIRECT/calls)" "0-999 7"
+	one_batch 'echo function > current_tracer'
+	one_batch "echo mod 0 500 5 > $DIRECT/do"
+	one_batch 'echo nop > current_tracer'
+	equal "calls" "$(cat $DIRECT/calls)" "0-499 5 500-999 7"
+	one_batch "echo del 0 500 5 > $DIRECT/do"
+	one_batch "echo del 500 500 7 > $DIRECT/do"
+	equal "calls" "$(cat $DIRECT/calls)" "0-999 none"
+	rmmod direct_many
+}
+
+ten_thousand_direct_calls()
+{
+	begin_counting
+	insmod "$HERE/test_modules/direct_many.ko"
+	spread_sites 10000 > $DIRECT/sites
+	one_batch "echo add 0 10000 0 > $DIRECT/do"
+	equal "attached" "$(wc -l < enabled_functions)" 20000
+	one_batch 'echo function > current_tracer'
+	equal "text" "$(site_text)" "call $(nr_available)"
+	one_batch 'echo nop > current_tracer'
+	one_batch "echo mod 0 10000 5000 > $DIRECT/do"
+	one_batch "echo del 0 10000 5000 > $DIRECT/do"
+	equal "text" "$(site_text)" "nop $(nr_available)"
+	rmmod direct_many
+}
+
 # few LIMIT COMMAND: it synchronises not much more often than its text needs
 few()
 {
@@ -245,6 +285,6 @@ a_writer_that_is_starved()
 }
 
 run_tests many_events_at_once rounds_of_a_limited_size rounds_over_several_tables \
-	a_writer_that_is_starved \
+	a_writer_that_is_starved a_thousand_direct_calls ten_thousand_direct_calls \
 	a_tracer_on_and_off a_filter_that_changes a_filter_that_several_share \
 	everything_off_and_on_by_sysctl a_module_that_comes_while_five_ops_trace_everything

@@ -118,6 +118,15 @@ nr_available()
 	wc -l < $TRACING/available_filter_functions
 }
 
+# spread_sites NUMBER: addresses of so many functions of the kernel, out of all, in one write
+spread_sites()
+{
+	grep -v '\]$' $TRACING/available_filter_functions_addrs > /tmp/all_sites
+	awk -v all="$(wc -l < /tmp/all_sites)" -v n="$1" \
+		'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' /tmp/all_sites |
+		dd bs=16M iflag=fullblock status=none
+}
+
 # The filter file's lines on one line
 filter()
 {

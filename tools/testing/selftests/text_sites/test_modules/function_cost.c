@@ -27,21 +27,16 @@
 #include <linux/linkage.h>
 #include <linux/math.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 
 #include "cycles.h"
+#include "sites.h"
 
 #define OTHERS	8
-
-static DEFINE_MUTEX(cost_mutex);
-static unsigned long *sites;
-static unsigned int nr_sites;
 
 asmlinkage void function_cost_callee(void);
 
@@ -63,45 +58,6 @@ static int calls_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(calls);
 
-static ssize_t sites_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	char *text, *rest, *line;
-	unsigned long *new;
-	int ret = 0;
-
-	if (*ppos)
-		return -EINVAL;
-
-	/* At least two characters for each */
-	new = kvmalloc_array(cnt / 2 + 1, sizeof(*new), GFP_KERNEL);
-	if (!new)
-		return -ENOMEM;
-	text = memdup_user_nul(ubuf, cnt);
-	if (IS_ERR(text)) {
-		kvfree(new);
-		return PTR_ERR(text);
-	}
-
-	mutex_lock(&cost_mutex);
-	kvfree(sites);
-	sites = new;
-	nr_sites = 0;
-	rest = text;
-	while (!ret && (line = strsep(&rest, "\n")) && *line)
-		ret = kstrtoul(line, 16, &sites[nr_sites++]);
-	if (ret)
-		nr_sites = 0;
-	mutex_unlock(&cost_mutex);
-	kfree(text);
-	*ppos += ret ? 0 : cnt;
-	return ret ?: cnt;
-}
-
-static const struct file_operations sites_fops = {
-	.open	= simple_open,
-	.write	= sites_write,
-};
-
 /* Cycles to register an ops that has its filter */
 static int cost_of_switch(struct seq_file *m, struct ftrace_ops *ops)
 {
@@ -122,7 +78,7 @@ static int switch_show(struct seq_file *m, void *v)
 	static struct ftrace_ops ops;
 	int ret = 0;
 
-	mutex_lock(&cost_mutex);
+	mutex_lock(&sites_mutex);
 	/* Not as it was left: that has a filter that is freed. */
 	ops = (struct ftrace_ops) { .func = nothing };
 	if (nr_sites)
@@ -130,7 +86,7 @@ static int switch_show(struct seq_file *m, void *v)
 	if (!ret)
 		ret = cost_of_switch(m, &ops);
 	ftrace_free_filter(&ops);
-	mutex_unlock(&cost_mutex);
+	mutex_unlock(&sites_mutex);
 	return ret;
 }
 DEFINE_SHOW_ATTRIBUTE(switch);
@@ -141,7 +97,7 @@ static int ninth_show(struct seq_file *m, void *v)
 	unsigned int nr = 0;
 	int ret = 0;
 
-	mutex_lock(&cost_mutex);
+	mutex_lock(&sites_mutex);
 	ninth = (struct ftrace_ops) { .func = nothing };
 	while (!ret && nr < OTHERS) {
 		others[nr].func = nothing;
@@ -155,7 +111,7 @@ static int ninth_show(struct seq_file *m, void *v)
 	while (nr)
 		unregister_ftrace_function(&others[--nr]);
 	ftrace_free_filter(&ninth);
-	mutex_unlock(&cost_mutex);
+	mutex_unlock(&sites_mutex);
 	return ret;
 }
 DEFINE_SHOW_ATTRIBUTE(ninth);
@@ -199,7 +155,7 @@ static ssize_t crowd_write(struct file *filp, const char __user *ubuf, size_t cn
 	ret = kstrtouint_from_user(ubuf, cnt, 0, &nr);
 	if (ret)
 		return ret;
-	guard(mutex)(&cost_mutex);
+	guard(mutex)(&sites_mutex);
 	if (direct && nr > nr_sites)
 		return -EINVAL;
 	return crowd_come(nr, direct) ?: cnt;
@@ -283,7 +239,7 @@ static int trap_show(struct seq_file *m, void *v)
 	struct ftrace_ops ops = { .func = nothing };
 	int ret;
 
-	guard(mutex)(&cost_mutex);
+	guard(mutex)(&sites_mutex);
 	trapping = m->private;
 	ret = ftrace_set_filter_ip(&ops, trapping->function, 0, 1);
 	if (!ret)
@@ -309,7 +265,7 @@ static int probe_show(struct seq_file *m, void *v)
 	cycles_t none;
 	int ret;
 
-	guard(mutex)(&cost_mutex);
+	guard(mutex)(&sites_mutex);
 	none = CYCLES(i, function_cost_callee());
 	/* Behind the site is the return: nothing that a jump could take the place of */
 	probe.addr = (void *)callee + (is_endbr(*(u32 *)callee) ? ENDBR_INSN_SIZE : 0) +
