@@ -256,6 +256,45 @@ markers_are_switched_on()
 	echo 0 > events/enable
 }
 
+# Ten functions call what is their own, or what they have called before, all of them.
+direct_or_not()
+{
+	case $(cat $DEBUG/direct_many/calls) in
+	"0-9 $1 10-999 none") return 0 ;;
+	"0-9 $2 10-999 none" | "0-$2") ;;
+	*) fail "calls: $(cat $DEBUG/direct_many/calls)" ;;
+	esac
+	echo "$3" > $DEBUG/direct_many/do
+	equal "calls, put back" "$(cat $DEBUG/direct_many/calls)" "0-9 $1 10-999 none"
+}
+
+none_direct()
+{
+	[ "$(cat $DEBUG/direct_many/calls)" = "0-999 none" ] || direct_or_not 5 5 ''
+	[ "$(attached)" = 0 ] || echo del 0 10 5 > $DEBUG/direct_many/do
+	equal "attached" "$(attached)" 0
+}
+
+all_direct() { direct_or_not 5 '999 none' 'add 0 10 5'; }
+
+others_direct() { direct_or_not 5 7 'mod 0 10 5'; }
+
+direct_calls_change()
+{
+	begin_failing
+	insmod "$HERE/test_modules/direct_many.ko"
+	trap 'stop_jobs; rmmod direct_many' EXIT
+	each none_direct write $DEBUG/direct_many/do 'add 0 10 5'
+	echo add 0 10 5 > $DEBUG/direct_many/do
+	each others_direct write $DEBUG/direct_many/do 'mod 0 10 7'
+	each all_direct write $DEBUG/direct_many/do 'del 0 10 5'
+	# Without memory some of them share a trampoline.
+	echo add 10 10 5 > $DEBUG/direct_many/do
+	echo del 0 20 5 > $DEBUG/direct_many/do
+	text_agrees "off" ''
+}
+
 run_tests a_tracer_comes a_tracer_goes a_filter_changes a_notrace_filter_changes \
 	pids_change an_instance_traces a_command_comes the_profiler_comes \
-	everything_is_switched_off_for_a_while a_module_comes markers_are_switched_on
+	everything_is_switched_off_for_a_while a_module_comes markers_are_switched_on \
+	direct_calls_change
