@@ -252,6 +252,35 @@ crowd()
 	syncs crowd.load 'insmod '$TESTS'/test_modules/functions_many.ko'
 }
 
+# direct: many functions, with a direct call each, updated in one call; with two processors
+direct()
+{
+	local dir=/sys/kernel/debug/direct_many n key
+	local -A cost
+	# update COMMAND SHIFT: for all but the last, which stays, so that the ops does
+	update()
+	{
+		echo "$1 0 $n $2" >$dir/do
+		cost[$1]=$(least "${cost[$1]:-}" "$(cat $dir/cycles)")
+		# Until what was before has been freed
+		sleep 1
+	}
+	insmod $TESTS/test_modules/direct_many.ko
+	for n in 1 100 1000 10000; do
+		spread $((n + 1))
+		dd if=/tmp/sites of=$dir/sites bs=16M status=none
+		echo "add $n 1 0" >$dir/do
+		cost=()
+		for _ in 1 2 3; do
+			update add 0
+			update mod 5000
+			update del 5000
+		done
+		echo "del $n 1 0" >$dir/do
+		for key in add mod del; do put "direct.$key.$n" "${cost[$key]}"; done
+	done
+}
+
 # calls: with one processor
 calls()
 {
