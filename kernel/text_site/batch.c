@@ -60,7 +60,7 @@ static void table_reset(struct text_site_table *table)
  * text_site_set_next - say of one site which target it is to get
  * @table: the table it is in
  * @site: a pending site
- * * @id: the target's. Other sites with the same target get what is @next of that, still.
+ * @id: the target's. Other sites with the same target get what is @next of that, still.
  *
  * Context: may sleep, under the lock of the kind's owner, who calls text_site_commit() or
  * text_site_abort() after that.
