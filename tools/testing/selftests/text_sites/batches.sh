@@ -5,8 +5,6 @@
 
 . "$(dirname "$0")/functions.sh"
 
-OPTIMIZATION=/proc/sys/debug/kprobes-optimization
-ROUND=/sys/module/text_site/parameters/round
 MODULE="$HERE/test_modules/functions_many.ko"
 DIRECT=/sys/kernel/debug/direct_many
 
@@ -18,24 +16,6 @@ remove_module()
 	done
 }
 
-# Counts synchronisations: in each, every processor runs do_sync_core(). The kprobe is
-# behind the site, so that it is no user of what it counts.
-begin_counting()
-{
-	local site
-	[ -e kprobe_events ] || skip "no kprobe_events"
-	old_round=$(cat $ROUND)
-	# All in one, but where the test is about rounds
-	echo 0 > $ROUND
-	trap 'stop_jobs; remove_module; no_tracers; end_counting' EXIT
-	[ ! -e $OPTIMIZATION ] || echo 0 > $OPTIMIZATION
-	# With the first event tracing also begins to note the names of tasks.
-	echo 1 > events/sched/sched_process_exec/enable
-	site=$(awk '$2 == "do_sync_core" { print $1 }' available_filter_functions_addrs)
-	printf 'p:sync 0x%x\n' $((0x$site + 5)) > kprobe_events
-	echo 1 > events/kprobes/sync/enable
-}
-
 # fair_share NANOSECONDS: for ordinary tasks in each second, whatever real-time ones do
 fair_share()
 {
@@ -45,26 +25,13 @@ fair_share()
 	done
 }
 
-end_counting()
-{
-	fair_share 50000000
-	echo 0 > events/enable
-	echo > kprobe_events
-	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
-	echo "$old_round" > $ROUND
-}
-
-hits()
-{
-	awk '$1 == "sync" { print $2 }' kprobe_profile
-}
+begin_counting() { count_syncs 'remove_module; no_tracers; fair_share 50000000'; }
 
 # one_batch COMMAND [SYNCHRONISATIONS]
 one_batch()
 {
-	local before; before=$(hits)
-	eval "$1"
-	equal "synchronisations for $1" $((($(hits) - before) / $(nproc))) "${2:-3}"
+	synchronise "$1"
+	equal "synchronisations for $1" $synced "${2:-3}"
 }
 
 five_tracers()
@@ -180,12 +147,9 @@ ten_thousand_direct_calls()
 # few LIMIT COMMAND: it synchronises not much more often than its text needs
 few()
 {
-	local before n
-	before=$(hits)
-	eval "$2"
-	n=$((($(hits) - before) / $(nproc)))
-	echo "# $n synchronisations for $2"
-	[ $n -le "$1" ] || fail "$n synchronisations for $2, should be $1 at most"
+	synchronise "$2"
+	echo "# $synced synchronisations for $2"
+	[ $synced -le "$1" ] || fail "$synced synchronisations for $2, should be $1 at most"
 }
 
 # In an instance of their own, so that the event that counts stays on

@@ -152,3 +152,59 @@ expect_error()
 	fi
 	[[ "$said" == *"$2"* ]] || fail "$1: '$said', expected '$2'"
 }
+
+OPTIMIZATION=/proc/sys/debug/kprobes-optimization
+ROUND=/sys/module/text_site/parameters/round
+
+# count_syncs COMMANDS: from now to the end of the test, which runs COMMANDS, a kprobe
+# counts synchronisations: in each, every processor runs do_sync_core(). The kprobe is
+# behind the site, so that it is no user of what it counts.
+count_syncs()
+{
+	local site
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	old_round=$(cat $ROUND)
+	# All in one, but where the test is about rounds
+	echo 0 > $ROUND
+	trap "stop_jobs; $1; uncount_syncs" EXIT
+	[ ! -e $OPTIMIZATION ] || echo 0 > $OPTIMIZATION
+	# With the first event tracing also begins to note the names of tasks.
+	echo 1 > events/sched/sched_process_exec/enable
+	site=$(awk '$2 == "do_sync_core" { print $1 }' available_filter_functions_addrs)
+	printf 'p:sync 0x%x\n' $((0x$site + 5)) > kprobe_events
+	echo 1 > events/kprobes/sync/enable
+}
+
+uncount_syncs()
+{
+	echo 0 > events/enable
+	echo > kprobe_events
+	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
+	echo "$old_round" > $ROUND
+}
+
+hits()
+{
+	awk '$1 == "sync" { print $2 }' kprobe_profile
+}
+
+# synchronise COMMAND: $synced is how often it has all processors synchronise
+synchronise()
+{
+	local before; before=$(hits)
+	eval "$1"
+	synced=$((($(hits) - before) / $(nproc)))
+}
+
+# copies NUMBER...: load copies of the small module, called copies_NUMBER
+copies()
+{
+	[ -e "$HERE/test_modules/copies_000.ko" ] || skip "no module copies_000"
+	perl "$HERE/load_copies.pl" "$HERE/test_modules/copies_000.ko" "$@"
+}
+
+# copies_there: their names
+copies_there() { sed -n 's/^\(copies_[0-9]*\) .*/\1/p' /proc/modules; }
+
+# Many at a time: each waits for grace periods.
+remove_copies() { copies_there | shuf | xargs -r -P 100 -n 3 rmmod; }
