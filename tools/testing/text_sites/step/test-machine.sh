@@ -62,7 +62,7 @@ judged()
 # test_in NAME ACCEL SMP TIME APPEND COLLECTION PATTERNS: one machine, and its results
 test_in()
 {
-	local name=$1 accel=$2 smp=$3 time=$4 append=$5 status=0 job
+	local name=$1 accel=${2%+*} smp=$3 time=$4 append=$5 status=0 job options=()
 	local label=test-$name to=$BUILD/results/machine-$KERNEL-$name
 
 	case $append in -) append='' ;; esac
@@ -70,11 +70,12 @@ test_in()
 	append=${append//\\,/$'\n'}
 	append=${append//,/ }
 	append=${append//$'\n'/,}
+	case $2 in *+*) options=(--nmi "${2#*+}") ;; esac
 	choose_job "$6" "$7"
 	say "$name: booting (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
 	"$HARNESS/vm/machine" --name "$label" --accel "$accel" --smp "$smp" \
-		--timeout "$time" --append "kunit.enable=1 $append" "${job[@]}" \
+		--timeout "$time" --append "kunit.enable=1 $append" "${options[@]}" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	cat "$LOG/$label.err" >&2
 	read_results "$name" "$6" "$status" | judged "$name" "$6" "$7" >"$to"
@@ -100,7 +101,7 @@ main()
 		case $name in '' | '#'*) continue ;; esac
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
 		need=1
-		case $accel in multi) need=$smp ;; esac
+		case $accel in multi*) need=$smp ;; esac
 		while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$slots" ]; do wait_for_one; done
 		case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
 		test_in "$name" "$accel" "$smp" "$time" "$append" "${tests%%:*}" "${tests#*:}" &

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# NMIs while sites are switched. Somebody must send them: the test machine does, by the
+# monitor of its emulator, if it is started with --nmi.
+
+. "$(dirname "$0")/functions.sh"
+
+MODULE="$HERE/test_modules/nmi_test.ko"
+PARAMETERS=/sys/module/nmi_test/parameters
+
+# As the kernel counts them, on all CPUs
+nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
+
+need_nmis()
+{
+	local before; before=$(nmis)
+	[ -e "$MODULE" ] || skip "no module nmi_test"
+	trap 'stop_jobs; ! grep -q "^nmi_test " /proc/modules || rmmod nmi_test' EXIT
+	insmod "$MODULE"
+	sleep 1
+	[ "$(nmis)" -gt "$before" ] || skip "no NMIs come"
+}
+
+# enough: have enough come, and enough of them when a breakpoint was there?
+enough() { [ "$(cat $PARAMETERS/nmis)" -ge 500 ] && [ "$(cat $PARAMETERS/trapped)" -ge 20 ]; }
+
+# until_enough COMMAND: again and again
+until_enough()
+{
+	local before n; before=$(nmis)
+	for ((n = 0; n < 2000; n++)); do
+		[ $n -lt 20 ] || ! enough || break
+		"$@"
+	done
+	echo "# $n times, $(cat $PARAMETERS/nmis) NMIs, $(cat $PARAMETERS/trapped) with a breakpoint"
+	enough || fail "NMIs were too few"
+	[ $(($(nmis) - before)) -ge 500 ] || fail "the kernel has counted $(($(nmis) - before))"
+	equal "wrong" "$(cat $PARAMETERS/wrong)" 0
+}
+
+on_and_off()
+{
+	echo function > current_tracer
+	echo nop > current_tracer
+}
+
+everything_on_and_off()
+{
+	need_nmis
+	load &
+	until_enough on_and_off
+	stop_jobs
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+# Those of the handler only, so that breakpoints are there much of the time
+the_functions_of_the_handler_on_and_off()
+{
+	need_nmis
+	echo ':mod:nmi_test' > set_ftrace_filter
+	until_enough on_and_off
+	echo function > current_tracer
+	echo > trace
+	sleep 1
+	echo 0 > tracing_on
+	grep -q ': nmi_test_9 <-at_nmi' trace || fail "not in the trace"
+	equal "text" "$(site_text '.* \[nmi_test\]')" "call $(wc -l < enabled_functions)"
+}
+
+flip()
+{
+	equal "flip" "$(cat $PARAMETERS/flip)" right
+	on_and_off
+}
+
+a_jump_function_and_an_immediate_value_beside_it()
+{
+	need_nmis
+	echo 'nmi_test_*' > set_ftrace_filter
+	until_enough flip
+}
+
+graph_on_and_off()
+{
+	echo function_graph > current_tracer
+	echo nop > current_tracer
+}
+
+return_addresses_are_found()
+{
+	need_nmis
+	[ -e set_graph_function ] || skip "no function graph tracer"
+	echo 'nmi_test_*' > set_ftrace_filter
+	load &
+	until_enough graph_on_and_off
+}
+
+run_tests everything_on_and_off the_functions_of_the_handler_on_and_off \
+	a_jump_function_and_an_immediate_value_beside_it return_addresses_are_found
