@@ -13,6 +13,9 @@
  *   seen NAME				calls by this process since the last time,
  *					then arguments of the last one and, but for
  *					fentry, its return value
+ *   cost FUNCTION...			cycles of the time stamp counter to attach a fentry
+ *					program to each, one after the other, and to detach
+ *					them again
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,12 +24,13 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#define MAX_PROGRAMS	8
+#define MAX_PROGRAMS	32
 #define MAX_WORDS	8	/* six arguments and the return value */
 #define MAX_INSNS	64
 
@@ -112,8 +116,12 @@ static int load(struct program *p, enum bpf_attach_type type, const char *func, 
 	opts.attach_btf_id = id;
 	p->prog = bpf_prog_load(BPF_PROG_TYPE_TRACING, "seen", "GPL", insn,
 				build(insn, p, value), &opts);
-	if (p->prog < 0)
-		return p->prog;
+	return p->prog;
+}
+
+/* A program that is loaded is attached. */
+static int attach(struct program *p)
+{
 	p->link = bpf_raw_tracepoint_open(NULL, p->prog);
 	return p->link;
 }
@@ -140,7 +148,7 @@ static struct program *find(const char *name)
 	return NULL;
 }
 
-static void attach(char *name, const char *kind, const char *func, int value)
+static void load_and_attach(char *name, const char *kind, const char *func, int value)
 {
 	static const struct {
 		const char		*name;
@@ -158,6 +166,8 @@ static void attach(char *name, const char *kind, const char *func, int value)
 		if (!strcmp(kinds[i].name, kind))
 			err = load(p, kinds[i].type, func, value);
 	}
+	if (err >= 0)
+		err = attach(p);
 	if (err < 0) {
 		printf("%s\n", strerror(-err));
 		if (p)
@@ -198,6 +208,39 @@ static void run(const struct program *p)
 		printf("%u\n", opts.retval);
 }
 
+/* The names of @functions are between spaces. */
+static void cost(char *functions)
+{
+	unsigned long long start, attached, end;
+	const char *func;
+	int nr = 0, i;
+
+	for (func = strtok(functions, "\n "); func; func = strtok(NULL, "\n ")) {
+		if (nr == MAX_PROGRAMS || load(&programs[nr++], BPF_TRACE_FENTRY, func, 0) < 0) {
+			printf("cannot load for %s\n", func);
+			goto out;
+		}
+	}
+
+	start = __rdtsc();
+	for (i = 0; i < nr; i++) {
+		if (attach(&programs[i]) < 0) {
+			puts("cannot attach");
+			goto out;
+		}
+	}
+	attached = __rdtsc();
+	for (i = 0; i < nr; i++) {
+		close(programs[i].link);
+		programs[i].link = 0;
+	}
+	end = __rdtsc();
+	printf("%llu %llu\n", attached - start, end - attached);
+out:
+	for (i = 0; i < nr; i++)
+		unload(&programs[i]);
+}
+
 static void result(long ret)
 {
 	printf("%ld\n", ret < 0 ? -errno : ret);
@@ -209,11 +252,15 @@ static void command(char *line, int file)
 	struct program *p;
 	int value = 0;
 
+	if (!strncmp(line, "cost ", 5)) {
+		cost(line + 5);
+		return;
+	}
 	if (sscanf(line, "%15s %15s %15s %63s %i", verb, name, kind, func, &value) < 1)
 		return;
 	p = find(name);
 	if (!strcmp(verb, "attach") && *func && !p) {
-		attach(name, kind, func, value);
+		load_and_attach(name, kind, func, value);
 	} else if (!strcmp(verb, "lseek")) {
 		result(lseek(file, strtol(name, NULL, 0), SEEK_SET));
 	} else if (!strcmp(verb, "ioctl")) {
@@ -237,7 +284,7 @@ static void command(char *line, int file)
 int main(void)
 {
 	int file = memfd_create("file", 0);
-	char line[256];
+	char line[4096];
 
 	if (file < 0) {
 		perror("memfd_create");

@@ -1,7 +1,7 @@
 #!/bin/bash
 # machine.sh PART: runs in the machine, whose time is the number of instructions
 # executed; measures what function tracing costs, one "KEY<tab>VALUE" a line.
-# PART is one of parts.tab, or `guard`.
+# PART is one of parts.tab, or `guard`; what is behind a dash in it is a parameter.
 set -eu
 TESTS=/kselftest/text_sites
 COST=/sys/kernel/debug/function_cost
@@ -52,14 +52,16 @@ switch()
 	clean
 }
 
-# spread NUMBER: write the addresses of so many functions, out of all
+# spread NUMBER [PATTERN]: write the addresses of so many functions, out of all whose lines
+# match
 spread()
 {
 	local n=$1 all
-	all=$(wc -l <available_filter_functions_addrs)
+	grep -- "${2:-}" available_filter_functions_addrs >/tmp/lines
+	all=$(wc -l </tmp/lines)
 	[ "$n" != all ] || n=$all
 	awk -v all="$all" -v n="$n" 'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' \
-		available_filter_functions_addrs >/tmp/sites
+		/tmp/lines >/tmp/sites
 	dd if=/tmp/sites of=$COST/sites bs=16M status=none
 }
 
@@ -281,6 +283,35 @@ direct()
 	done
 }
 
+# modules NUMBER: beside so many; with two processors
+modules()
+{
+	local n=$1 key=modules.$1 load=''
+	. "$TESTS/functions.sh"
+	# shellcheck disable=SC2046  # words
+	copies $(seq -f %03g "$n")
+	put $key.sites "$(wc -l <available_filter_functions)"
+	put $key.available "$("$TESTS/cost" -r available_filter_functions)"
+	switch $key ''
+	echo 0 >tracing_on
+	echo function >current_tracer
+	put $key.enabled "$("$TESTS/cost" -r enabled_functions)"
+	clean
+	echo 1 >tracing_on
+	spread 1000
+	per_call $key.find "$(cat $COST/find)"
+	if [ "$n" -gt 0 ]; then
+		spread 1000 '\[copies_'
+		per_call $key.find_module "$(cat $COST/find)"
+	fi
+	per_call $key.kprobe "$(cat $COST/probe)"
+	for _ in 1 2 3; do
+		load=$(least "$load" "$("$TESTS/cost" -l $TESTS/test_modules/functions_many.ko)")
+		rmmod functions_many
+	done
+	put $key.load "$load"
+}
+
 # calls: with one processor
 calls()
 {
@@ -296,6 +327,93 @@ latency()
 {
 	others_latency
 	own_latency
+}
+
+# histogram KEY: of numbers of ns, one a line, how many have so many us, and the longest
+histogram()
+{
+	awk -v key="$1" '
+		{ times[int($1 / 1000)]++ }
+		$1 > max { max = $1 }
+		END {
+			for (us in times) printf "%s.us.%d\t%d\n", key, us, times[us]
+			printf "%s.max\t%d\n", key, max
+		}'
+}
+
+# switched NUMBER: an ops is attached to all and detached, so many times
+switched()
+{
+	local i _
+	for ((i = 0; i < $1; i++)); do read -r _ <$COST/switch; done
+}
+
+# delays: how late an interrupt is handled, and a real-time task that waits for one, while
+# everything is switched a hundred times; with one processor
+delays()
+{
+	echo 20000 >buffer_size_kb
+	echo 200 >osnoise/timerlat_period_us
+	echo timerlat >current_tracer
+	switched 100
+	echo 0 >tracing_on
+	# Of the interrupt of a timer; the next line is of the thread that it wakes up.
+	sed -n 's/.* irq timer_latency *\([0-9]*\) ns.*/\1/p' trace | histogram irq
+	echo nop >current_tracer
+	echo 1 >tracing_on
+	export -f switched
+	export COST
+	"$TESTS/rt_delay" 500 bash -c 'switched 100' |
+		sed -E 's/^([0-9]+) /rt.us.\1\t/; s/^worst /rt.max\t/'
+}
+
+# waited KEY FILE ON OFF: what somebody waits for who writes this; the median
+waited()
+{
+	local i on=() off=()
+	for i in 0 1 2; do
+		on[i]=$("$TESTS/cost" "$2" "$3")
+		off[i]=$("$TESTS/cost" "$2" "$4")
+	done
+	put "$1.on" "$(printf '%s\n' "${on[@]}" | sort -n | sed -n 2p)"
+	put "$1.off" "$(printf '%s\n' "${off[@]}" | sort -n | sed -n 2p)"
+}
+
+# ends: what users wait for from end to end, grace periods included; with two processors
+ends()
+{
+	local i
+	echo 0 >/sys/kernel/rcu_expedited
+	waited wait.tracer current_tracer function nop
+	waited wait.graph current_tracer function_graph nop
+	mkdir instances/other
+	waited wait.instance instances/other/current_tracer function nop
+	rmdir instances/other
+	waited wait.events events/enable 1 0
+	for i in read write open statx fsync; do echo "p:wait_$i vfs_$i" >>kprobe_events; done
+	waited wait.kprobes events/kprobes/enable 1 0
+	echo >kprobe_events
+}
+
+# bpf: programs attached to some functions one after the other, as bpftrace does, and
+# detached; with two processors
+bpf()
+{
+	local i on off functions
+	echo 0 >/sys/kernel/rcu_expedited
+	functions=$(grep -x 'ksys_[a-z0-9_]*' available_filter_functions | xargs)
+	put bpf.functions "$(wc -w <<<"$functions")"
+	# How often anybody waits for a grace period meanwhile
+	echo 1 >events/sched/sched_process_exec/enable
+	for i in synchronize_rcu{,_expedited,_tasks,_tasks_rude,_tasks_trace}; do
+		echo "p:$i $i" 2>/dev/null >>kprobe_events || :
+	done
+	read -r on off < <(echo "cost $functions" | "$TESTS/bpf_functions")
+	put bpf.on "$on"
+	put bpf.off "$off"
+	echo 1 >events/kprobes/enable
+	echo "cost $functions" | "$TESTS/bpf_functions"
+	put bpf.waits "$(awk '{ n += $2 } END { print n }' kprobe_profile)"
 }
 
 # jumps: what can be changed instead of being called directly; with one processor
@@ -393,8 +511,9 @@ guard()
 	for _ in {1..20}; do put grow.none "$(cat $COST/switch)"; done
 }
 
-insmod $TESTS/test_modules/function_cost.ko
+insmod $TESTS/test_modules/function_cost.ko \
+	location="$(awk '$3 == "ftrace_location" { print "0x" $1 }' /proc/kallsyms)"
 echo 20000 >buffer_size_kb
 # Time that nobody works in is no cost, and it is the same with both engines.
 echo 1 >/sys/kernel/rcu_expedited
-"${1%-*}"
+"${1%-*}" "${1#*-}"

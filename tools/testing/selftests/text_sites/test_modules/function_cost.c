@@ -7,6 +7,7 @@
  *             rounds
  *   sites     write, at once: addresses of function entries, one a line
  *   switch    read: to attach an ops to those; to all, if none were written
+ *   find      read: to find each of those by its address, the least of some rounds
  *   ninth     read: to attach a ninth ops to one function while eight are attached
  *             to all
  *   crowd     write: as many ops come and stay, each for direct calls of one of the
@@ -17,6 +18,8 @@
  *   trap_module  the same of function_cost_callee()
  *   probe     read: of CALLS hits of a kprobe that is a breakpoint within
  *             function_cost_callee()
+ *
+ * The parameter `location` is where ftrace_location() is, which is not for modules.
  *
  * What it takes to detach them is not given: that waits for tasks to leave what is
  * in a module.
@@ -37,6 +40,9 @@
 #include "sites.h"
 
 #define OTHERS	8
+
+static unsigned long location;
+module_param(location, ulong, 0400);
 
 asmlinkage void function_cost_callee(void);
 
@@ -90,6 +96,29 @@ static int switch_show(struct seq_file *m, void *v)
 	return ret;
 }
 DEFINE_SHOW_ATTRIBUTE(switch);
+
+/* How many of the sites are found by their addresses */
+static unsigned int find_all(void)
+{
+	unsigned long (*find)(unsigned long ip) = (void *)location;
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < nr_sites; i++)
+		found += find(sites[i]) == sites[i];
+	return found;
+}
+
+static int find_show(struct seq_file *m, void *v)
+{
+	unsigned int found = 0;
+
+	guard(mutex)(&sites_mutex);
+	if (!location)
+		return -ENOENT;
+	seq_printf(m, "%llu\n", LEAST_CYCLES(found += find_all()));
+	return found == nr_sites * ROUNDS ? 0 : -ENOENT;
+}
+DEFINE_SHOW_ATTRIBUTE(find);
 
 static int ninth_show(struct seq_file *m, void *v)
 {
@@ -287,6 +316,7 @@ static int __init function_cost_init(void)
 	debugfs_create_file("calls", 0400, dir, NULL, &calls_fops);
 	debugfs_create_file("sites", 0200, dir, NULL, &sites_fops);
 	debugfs_create_file("switch", 0400, dir, NULL, &switch_fops);
+	debugfs_create_file("find", 0400, dir, NULL, &find_fops);
 	debugfs_create_file("ninth", 0400, dir, NULL, &ninth_fops);
 	debugfs_create_file("crowd", 0200, dir, (void *)true, &crowd_fops);
 	debugfs_create_file("tracers", 0200, dir, NULL, &crowd_fops);
