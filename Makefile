@@ -19,8 +19,8 @@ STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
-.PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-classic \
-	test-variants bench clean distclean
+.PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-long \
+	test-classic test-variants bench clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -33,6 +33,7 @@ help:
 	@echo 'make shell          a shell in the machine'
 	@echo 'make test-host      the tests that need no machine'
 	@echo 'make test-machine   the tests that run in the machine'
+	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  what needs no tracing engine, in kernels without ours'
 	@echo 'make bench          count what tracing costs, with both engines'
@@ -66,6 +67,9 @@ test-host:
 	$(STEPS) test-begin packages test-host test-end
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
+test-long:
+	@TS_MACHINES=tools/testing/text_sites/machines-long.tab $(STEPS:@%=%) \
+		test-begin $(BUILT) test-machine test-end
 test-classic:
 	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
 test-variants:

@@ -16,4 +16,6 @@ if [ ${#args[@]} -eq 0 ]; then
 	echo "# no test in $collection matches '$patterns'"
 	exit 1
 fi
+# The emulated processors share those of the host.
+[ "$(nproc)" -le 4 ] || args+=(-o 1800)
 exec ./run_kselftest.sh "${args[@]}"
