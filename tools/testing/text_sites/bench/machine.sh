@@ -45,6 +45,8 @@ switch()
 	for _ in 1 2 3; do
 		on=$(least "$on" "$("$TESTS/cost" current_tracer function)")
 		off=$(least "$off" "$("$TESTS/cost" current_tracer nop)")
+		# Until what was before has been freed
+		sleep 1
 	done
 	put "$key.on" "$on"
 	put "$key.off" "$off"
