@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The short way to write an event: reserve, fill in and commit with nothing in between
+ * that is not needed while no other writer is active on this CPU, the event fits on the
+ * page that the last one is on, and the clock is the usual one. ring_buffer.c includes
+ * this. Everything unusual is left to its ordinary functions: they write the same bytes.
+ *
+ * Only an outermost writer gets here, so every writer that interrupts it takes the
+ * ordinary functions. It finds @committing set, and so it moves neither commit_page nor
+ * the index up to which this page is committed; and it increments @commits. It has
+ * finished when the interrupted writer goes on. By where it lands:
+ *
+ * before the pin	It finishes completely. If it has swapped the per-CPU buffer,
+ *			cpu_buffer->buffer is another one. After the pin nobody swaps:
+ *			ring_buffer_swap_cpu() looks at current_context.
+ * pin to A		It has not committed. If it has gone to another page, tail_page is
+ *			not commit_page, and rb_end_commit() finishes its work. Else what it
+ *			has written is committed together with this event.
+ * A to C		If it has written anything or gone to another page, page->write has
+ *			changed and C fails. So far nothing of this event is in the page:
+ *			the ordinary functions start again. If it has discarded what it has
+ *			written, page->write is what it was, and so is the last event, whose
+ *			time is @after. It has set before_stamp to 0: either B overwrites that,
+ *			or the next event gets a full time stamp.
+ * C to D		It finds that the time stamps differ and uses a full one. D makes them
+ *			differ again, so that the next event has a full one too.
+ * D to F		It adds to the page, or goes to another one, without committing.
+ *			The commit sees that @commits has changed and does it.
+ * after F		It commits everything, its own events and any that were left.
+ *
+ * C compares all bits of page->write, also those that count how often the page was
+ * reused. A reader on another CPU does not reset page->write while the page is
+ * commit_page. A writer that disables recording, to reset or to resize the buffer, waits
+ * for an RCU grace period or runs on this CPU: preemption is off.
+ */
+
+/* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
+#define RB_FAST								\
+	(IS_ENABLED(CONFIG_64BIT) && IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&	\
+	 !IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && !RB_FORCE_8BYTE_ALIGNMENT && !DEBUG_SHIFT)
+
+/* What may be interrupted: the test does it in each of these places. */
+enum rb_fast_step {
+	RB_FAST_CHECKED,	/* nothing unusual was found */
+	RB_FAST_CONTEXT,	/* half pinned */
+	RB_FAST_PINNED,
+	RB_FAST_TAIL,		/* A: knows where the page ends */
+	RB_FAST_BEFORE,
+	RB_FAST_AFTER,
+	RB_FAST_TIME,
+	RB_FAST_STAMPED,	/* B: before_stamp is the new time */
+	RB_FAST_RESERVED,	/* C: owns a part of the page */
+	RB_FAST_WRITTEN,	/* D: so is write_stamp */
+	RB_FAST_FILLED,
+	RB_FAST_COMMIT,
+	RB_FAST_COUNTED,
+	RB_FAST_COMMITTED,	/* E: readers may read */
+	RB_FAST_UNPINNED,	/* F */
+	RB_FAST_DONE,
+	RB_FAST_STEPS
+};
+
+/* A test has a clock of its own, and step() interrupts the writer. */
+struct rb_fast_test {
+	u64	(*clock)(void);
+	void	(*step)(enum rb_fast_step step);
+};
+
+/* @test is known when this is compiled: without it, there is no code. */
+static __always_inline void rb_fast_step(const struct rb_fast_test *test,
+					 enum rb_fast_step step)
+{
+	if (test)
+		test->step(step);
+}
+
+/* An event that is being written */
+struct rb_fast {
+	struct buffer_page		*page;
+	struct ring_buffer_event	*event;
+	unsigned long			end;	/* of the event, in the page */
+	u64				ts;
+	long				commits;
+};
+
+/* Gives up what was pinned, and commits what was written meanwhile. */
+static noinline void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_end_commit(cpu_buffer);
+	trace_recursive_unlock(cpu_buffer);
+}
+
+static noinline void rb_fast_check_time(struct ring_buffer_per_cpu *cpu_buffer,
+					struct buffer_page *page, unsigned long index,
+					u64 ts, u64 after)
+{
+	struct rb_event_info info = {
+		.ts = ts, .delta = ts - after, .before = after, .after = after,
+		.tail_page = page,
+	};
+
+	check_buffer(cpu_buffer, &info, index);
+}
+
+/*
+ * Reserve @length bytes, with the event's header. Returns false if that takes the ordinary
+ * functions. Preemption is off, until rb_fast_commit().
+ */
+static __always_inline bool
+rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
+		struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
+		const struct rb_fast_test *test)
+{
+	struct buffer_page *page;
+	unsigned long index;
+	u64 before, after, ts;
+	long write;
+
+	if (unlikely(atomic_read(&buffer->record_disabled) |
+		     atomic_read(&cpu_buffer->record_disabled) |
+		     READ_ONCE(cpu_buffer->current_context) | cpu_buffer->nest |
+		     buffer->time_stamp_abs))
+		return false;
+	if (unlikely(buffer->clock != (test ? test->clock : trace_clock_local)))
+		return false;
+	rb_fast_step(test, RB_FAST_CHECKED);
+
+	/*
+	 * The pin. The bit of any context would do that no interrupting writer has: this one
+	 * is the last to be cleared by trace_recursive_unlock(). @committing was 0, as
+	 * current_context was.
+	 */
+	WRITE_ONCE(cpu_buffer->current_context, 1 << RB_CTX_NORMAL);
+	rb_fast_step(test, RB_FAST_CONTEXT);
+	local_set(&cpu_buffer->committing, 1);
+	rb_fast_step(test, RB_FAST_PINNED);
+	if (unlikely(READ_ONCE(cpu_buffer->buffer) != buffer))
+		goto unpin;
+
+	/* A writer that comes from now on changes this. */
+	fast->commits = local_read(&cpu_buffer->commits);
+	page = READ_ONCE(cpu_buffer->tail_page);
+	write = local_read(&page->write);				/* A */
+	index = write & RB_WRITE_MASK;
+	rb_fast_step(test, RB_FAST_TAIL);
+	/* The first event of a page gives it its time. */
+	if (unlikely(page != READ_ONCE(cpu_buffer->commit_page) || !index ||
+		     index + length > rb_page_capacity(page)))
+		goto unpin;
+
+	rb_time_read(&cpu_buffer->before_stamp, &before);
+	rb_fast_step(test, RB_FAST_BEFORE);
+	rb_time_read(&cpu_buffer->write_stamp, &after);
+	rb_fast_step(test, RB_FAST_AFTER);
+	if (unlikely(before != after))
+		goto unpin;
+	ts = test ? test->clock() : trace_clock_local();
+	rb_fast_step(test, RB_FAST_TIME);
+	/* Time that goes back is a large difference, too. */
+	if (unlikely(test_time_stamp(ts - after)))
+		goto unpin;
+
+	rb_time_set(&cpu_buffer->before_stamp, ts);			/* B */
+	rb_fast_step(test, RB_FAST_STAMPED);
+	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
+		goto unpin;
+	rb_fast_step(test, RB_FAST_RESERVED);
+	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */
+	rb_fast_step(test, RB_FAST_WRITTEN);
+	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
+		rb_fast_check_time(cpu_buffer, page, index, ts, after);
+
+	/* For ring_buffer_event_time_stamp() */
+	cpu_buffer->event_stamp[0] = ts;
+	fast->page = page;
+	fast->event = __rb_page_index(page, index);
+	fast->end = index + length;
+	fast->ts = ts;
+	*fast->event = (struct ring_buffer_event) {
+		.type_len = (length - RB_EVNT_HDR_SIZE) / RB_ALIGNMENT,
+		.time_delta = ts - after,
+	};
+	local_inc(&page->entries);
+	local_add(length, &cpu_buffer->entries_bytes);
+	rb_fast_step(test, RB_FAST_FILLED);
+	return true;
+
+unpin:
+	rb_fast_unpin(cpu_buffer);
+	return false;
+}
+
+/* Commits what was written by others when they could not. */
+static noinline void rb_fast_commit_rest(struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_start_commit(cpu_buffer);
+	rb_end_commit(cpu_buffer);
+}
+
+/*
+ * Commit what an outermost writer has reserved. The buffer stays pinned by current_context.
+ */
+static __always_inline void rb_fast_commit(const struct rb_fast *fast,
+					   struct ring_buffer_per_cpu *cpu_buffer,
+					   const struct rb_fast_test *test)
+{
+	local_inc(&cpu_buffer->entries);
+	rb_fast_step(test, RB_FAST_COUNTED);
+	/* Readers see the event before the index; pairs with rb_get_reader_page(). */
+	smp_wmb();
+	local_set(&fast->page->page->commit, fast->end);		/* E */
+	rb_fast_step(test, RB_FAST_COMMITTED);
+	local_set(&cpu_buffer->committing, 0);				/* F */
+	rb_fast_step(test, RB_FAST_UNPINNED);
+	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
+		rb_fast_commit_rest(cpu_buffer);
+	rb_fast_step(test, RB_FAST_DONE);
+}
+
+/* Would rb_wakeups() do anything? */
+static __always_inline bool rb_fast_wakes(const struct trace_buffer *buffer,
+					  const struct ring_buffer_per_cpu *cpu_buffer)
+{
+	return (buffer->irq_work.waiters_pending | cpu_buffer->irq_work.waiters_pending) ||
+	       (cpu_buffer->irq_work.full_waiters_pending &&
+		cpu_buffer->last_pages_touch != local_read(&cpu_buffer->pages_touched) &&
+		cpu_buffer->reader_page != cpu_buffer->commit_page);
+}
+
+static noinline void rb_fast_wake(struct trace_buffer *buffer,
+				  struct ring_buffer_per_cpu *cpu_buffer)
+{
+	rb_wakeups(buffer, cpu_buffer);
+}
+
+static __always_inline struct ring_buffer_event *
+rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
+		     const struct rb_fast_test *test)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_fast fast;
+
+	/* The length of a larger one is not in its header. */
+	if (!RB_FAST || unlikely(length > RB_MAX_SMALL_DATA))
+		return NULL;
+
+	preempt_disable_notrace();
+	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	if (likely(cpu_buffer &&
+		   rb_fast_reserve(&fast, buffer, cpu_buffer, rb_calculate_event_length(length),
+				   test)))
+		return fast.event;
+	preempt_enable_notrace();
+	return NULL;
+}
+
+/* Commits an event that was reserved in either way. */
+static __always_inline bool rb_fast_unlock_commit(struct trace_buffer *buffer,
+						  const struct rb_fast_test *test)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	struct rb_fast fast;
+
+	fast.commits = local_read(&cpu_buffer->commits);
+	fast.page = READ_ONCE(cpu_buffer->commit_page);
+	rb_fast_step(test, RB_FAST_COMMIT);
+	if (!RB_FAST || unlikely(local_read(&cpu_buffer->committing) != 1 ||
+				 fast.page != READ_ONCE(cpu_buffer->tail_page)))
+		return false;
+
+	fast.end = rb_page_write(fast.page);
+	rb_fast_commit(&fast, cpu_buffer, test);
+	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
+		rb_fast_wake(buffer, cpu_buffer);
+	trace_recursive_unlock(cpu_buffer);
+	preempt_enable_notrace();
+	return true;
+}
+
+/**
+ * ring_buffer_lock_reserve - reserve a part of the buffer
+ * @buffer: the ring buffer to reserve from
+ * @length: the length of the data to reserve (excluding event header)
+ *
+ * The caller fills in the event's data, which ring_buffer_event_data() returns, and then
+ * calls ring_buffer_unlock_commit() or ring_buffer_discard_commit().
+ *
+ * Context: any. Preemption stays off until the event is committed or discarded.
+ *
+ * Return: the event, or NULL if there is no room, recording is disabled or this is a
+ * recursion.
+ */
+struct ring_buffer_event *
+ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
+{
+	return rb_fast_lock_reserve(buffer, length, NULL) ?: rb_lock_reserve(buffer, length);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
+
+/**
+ * ring_buffer_unlock_commit - commit a reserved event
+ * @buffer: the ring buffer it was reserved from
+ *
+ * Context: where ring_buffer_lock_reserve() was called.
+ *
+ * Return: 0
+ */
+int ring_buffer_unlock_commit(struct trace_buffer *buffer)
+{
+	return rb_fast_unlock_commit(buffer, NULL) ? 0 : rb_unlock_commit(buffer);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_unlock_commit);

@@ -1,0 +1,814 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of writing events the short way: whatever interrupts the writer, between any
+ * two of its steps, what is in the buffer is what the ordinary functions make of it.
+ * ring_buffer.c includes this.
+ *
+ * A scenario runs in a buffer that is written to the short way, and again in one that is
+ * written to by the ordinary functions. These cannot be interrupted between their steps,
+ * so there what interrupts is run before the event is reserved, between that and the
+ * commit, or after it; and the time stamps are set to what they are between two steps.
+ */
+#include <kunit/test.h>
+
+#define FAST_TEST_PAGES	2
+#define FAST_TEST_DATA	24	/* of an event */
+#define FAST_TEST_SIZE	(FAST_TEST_DATA + RB_EVNT_HDR_SIZE)
+
+/* What interrupts */
+enum fast_what {
+	FAST_WRITE,
+	FAST_CROSS,		/* until that is on another page */
+	FAST_DISCARD,		/* what was written last */
+	FAST_SWAP,
+	FAST_OFF,
+	FAST_JUMP,		/* of time, and back */
+	FAST_BACK,
+	FAST_WHATS
+};
+
+/* Where it does that, in the ordinary functions */
+enum fast_place {
+	PLACE_BEFORE,		/* before the event is reserved */
+	PLACE_CHECKED,		/* the same, after recording was found to be on */
+	PLACE_PINNED,		/* the same, and it must not commit */
+	PLACE_FORCED,		/* the same, and before_stamp is set later */
+	PLACE_STAMPED,		/* the same, after before_stamp was set */
+	PLACE_CLOCK,		/* before the clock is read */
+	PLACE_TIME,		/* after the clock was read */
+	PLACE_KEPT,		/* after before_stamp was set, and the event follows */
+	PLACE_WINDOW,		/* when reserved, before write_stamp is set */
+	PLACE_INSIDE,		/* when reserved */
+	PLACE_COMMITTED,	/* when committed, before others are woken */
+	PLACE_AFTER,		/* when all is done */
+	FAST_PLACES
+};
+
+/* One that writes must come out as if it did so here. */
+static const enum fast_place write_place[RB_FAST_STEPS] = {
+	[RB_FAST_CHECKED]	= PLACE_CHECKED,
+	[RB_FAST_CONTEXT]	= PLACE_CHECKED,
+	[RB_FAST_PINNED]	= PLACE_PINNED,
+	[RB_FAST_TAIL]		= PLACE_FORCED,
+	[RB_FAST_BEFORE]	= PLACE_PINNED,
+	[RB_FAST_AFTER]		= PLACE_FORCED,
+	[RB_FAST_TIME]		= PLACE_FORCED,
+	[RB_FAST_STAMPED]	= PLACE_STAMPED,
+	[RB_FAST_RESERVED]	= PLACE_WINDOW,
+	[RB_FAST_WRITTEN]	= PLACE_INSIDE,
+	[RB_FAST_FILLED]	= PLACE_INSIDE,
+	[RB_FAST_COMMIT]	= PLACE_INSIDE,
+	[RB_FAST_COUNTED]	= PLACE_INSIDE,
+	[RB_FAST_COMMITTED]	= PLACE_INSIDE,
+	[RB_FAST_UNPINNED]	= PLACE_COMMITTED,
+	[RB_FAST_DONE]		= PLACE_COMMITTED,
+};
+
+/* A step that the short way leaves out, and what has to interrupt it for that to show */
+enum fast_sabotage { SOUND, NO_STAMP, NO_CMPXCHG, NO_WRITE_STAMP, NO_REST, FAST_SABOTAGES };
+
+static const struct {
+	enum rb_fast_step	step, interrupt;
+} sabotages[FAST_SABOTAGES] = {
+	[NO_STAMP]		= { RB_FAST_STAMPED, RB_FAST_RESERVED },
+	[NO_CMPXCHG]		= { RB_FAST_STAMPED, RB_FAST_STAMPED },
+	[NO_WRITE_STAMP]	= { RB_FAST_WRITTEN, RB_FAST_FILLED },
+	[NO_REST]		= { RB_FAST_UNPINNED, RB_FAST_COMMITTED },
+};
+
+/* What there is when the event is written */
+enum fast_setup {
+	SETUP_SOME,		/* some events on the page */
+	SETUP_ONE_FITS,		/* room for no more than this one */
+	SETUP_ONE_AND_8,	/* ... and the smallest */
+	SETUP_TWO_FIT,		/* ... and another, and 4 bytes */
+	SETUP_NONE_FITS,
+	SETUP_EMPTY,
+	SETUP_READ,		/* the reader has the page, and waits */
+	SETUP_WRAPPED,		/* the oldest is overwritten next; a reader waits for a part */
+	SETUP_FULL,		/* the next one but this is dropped */
+	FAST_SETUPS
+};
+
+struct fast_injection {
+	unsigned int	at;	/* enum rb_fast_step, or enum fast_place */
+	enum fast_what	what;
+	bool		fired;
+};
+
+struct fast_scenario {
+	enum fast_setup		setup;
+	unsigned int		nr;
+	struct fast_injection	injection[2];
+	bool			deep;	/* the second interrupts the first */
+	enum fast_sabotage	sabotage;
+};
+
+struct fast_pair {
+	struct trace_buffer	*buffer, *spare;
+};
+
+static struct {
+	struct fast_pair		pair[2];	/* for overwrite and not */
+	struct fast_pair		*now;
+	struct fast_scenario		scenario;
+	bool				fast;
+	bool				off;		/* as soon as it is reserved */
+	u64				time;
+	int				clock_place;	/* what the clock runs, or -1 */
+	unsigned int			depth, id;
+	long				commits, write;	/* before an interruption */
+	u64				after;
+	u8				*got, *want;
+	size_t				size;
+} ft;
+
+#define FAST_SNAPSHOT_SIZE	(128 * 1024)
+
+static void fast_test_step(enum rb_fast_step step);
+static void fast_run_place(unsigned int place);
+
+static u64 fast_test_clock(void)
+{
+	u64 time;
+
+	if (ft.clock_place < 0)
+		return ft.time;
+	ft.clock_place = -1;
+	fast_run_place(PLACE_CLOCK);
+	time = ft.time;
+	fast_run_place(PLACE_TIME);
+	return time;
+}
+
+static void fast_no_step(enum rb_fast_step step) { }
+
+static const struct rb_fast_test fast_hooks = { fast_test_clock, fast_test_step };
+static const struct rb_fast_test fast_quiet = { fast_test_clock, fast_no_step };
+
+/* As in production: by the short way if it does it */
+static noinline struct ring_buffer_event *fast_reserve(unsigned int len, bool outer)
+{
+	struct trace_buffer *buffer = ft.now->buffer;
+	struct ring_buffer_event *event = NULL;
+
+	if (ft.fast)
+		event = outer ? rb_fast_lock_reserve(buffer, len, &fast_hooks) :
+				rb_fast_lock_reserve(buffer, len, &fast_quiet);
+	event = event ?: rb_lock_reserve(buffer, len);
+	if (event)
+		memset(rb_event_data(event), outer ? 0xff : ft.id++ & 0x7f, len);
+	return event;
+}
+
+static noinline void fast_commit(bool outer)
+{
+	struct trace_buffer *buffer = ft.now->buffer;
+
+	if (!ft.fast || !(outer ? rb_fast_unlock_commit(buffer, &fast_hooks) :
+				  rb_fast_unlock_commit(buffer, &fast_quiet)))
+		rb_unlock_commit(buffer);
+}
+
+static bool fast_write(unsigned int len)
+{
+	if (!fast_reserve(len, false))
+		return false;
+	fast_commit(false);
+	return true;
+}
+
+static struct ring_buffer_per_cpu *fast_cpu_buffer(void)
+{
+	return ft.now->buffer->buffers[smp_processor_id()];
+}
+
+static void fast_inject(struct fast_injection *injection);
+
+/* The second of two interrupts the first where it has reserved its event. */
+static void fast_inject_deep(const struct fast_injection *injection)
+{
+	if (ft.scenario.deep && injection == &ft.scenario.injection[0])
+		fast_inject(&ft.scenario.injection[1]);
+}
+
+static void fast_inject_write(const struct fast_injection *injection, bool discard)
+{
+	struct ring_buffer_event *event = fast_reserve(FAST_TEST_DATA, false);
+
+	ft.time += 10;
+	fast_inject_deep(injection);
+	if (event && discard)
+		ring_buffer_discard_commit(ft.now->buffer, event);
+	else if (event)
+		fast_commit(false);
+}
+
+static void fast_inject_cross(const struct fast_injection *injection)
+{
+	struct buffer_page *page = fast_cpu_buffer()->tail_page;
+	unsigned int i;
+
+	for (i = 0; i < 64 && page == fast_cpu_buffer()->tail_page; i++) {
+		struct ring_buffer_event *event = fast_reserve(100, false);
+
+		if (!i)
+			fast_inject_deep(injection);
+		if (!event)
+			break;
+		fast_commit(false);
+	}
+}
+
+static void fast_inject(struct fast_injection *injection)
+{
+	const int context = ft.depth++ ? NMI_OFFSET : HARDIRQ_OFFSET;
+
+	injection->fired = true;
+	__preempt_count_add(context);
+	ft.time += 10;
+	switch (injection->what) {
+	case FAST_WRITE:
+	case FAST_DISCARD:
+		fast_inject_write(injection, injection->what == FAST_DISCARD);
+		break;
+	case FAST_CROSS:
+		fast_inject_cross(injection);
+		break;
+	case FAST_SWAP:
+#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
+		ring_buffer_swap_cpu(ft.now->buffer, ft.now->spare, smp_processor_id());
+#endif
+		break;
+	case FAST_OFF:
+		ring_buffer_record_off(ft.now->buffer);
+		break;
+	case FAST_JUMP:
+		ft.time += 1ULL << (TS_SHIFT + 1);
+		break;
+	case FAST_BACK:
+		ft.time -= 40;
+		break;
+	default:
+		break;
+	}
+	ft.time += 10;
+	__preempt_count_sub(context);
+	ft.depth--;
+}
+
+static void fast_run_place(unsigned int place)
+{
+	struct fast_scenario *scenario = &ft.scenario;
+	unsigned int i;
+
+	for (i = 0; i < (scenario->deep ? 1 : scenario->nr); i++) {
+		if (scenario->injection[i].at == place && !scenario->injection[i].fired)
+			fast_inject(&scenario->injection[i]);
+	}
+}
+
+/* Undo a step that is to be left out. */
+static void fast_sabotage(enum fast_sabotage sabotage)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = fast_cpu_buffer();
+
+	switch (sabotage) {
+	case NO_STAMP:
+		rb_time_set(&cpu_buffer->before_stamp, ft.after);
+		break;
+	case NO_CMPXCHG:
+		local_set(&cpu_buffer->tail_page->write, ft.write);
+		break;
+	case NO_WRITE_STAMP:
+		rb_time_set(&cpu_buffer->write_stamp, ft.after);
+		break;
+	case NO_REST:
+		local_set(&cpu_buffer->commits, ft.commits);
+		break;
+	default:
+		break;
+	}
+}
+
+static void fast_test_step(enum rb_fast_step step)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = fast_cpu_buffer();
+
+	if (step == RB_FAST_TAIL) {
+		ft.commits = local_read(&cpu_buffer->commits);
+		ft.write = local_read(&cpu_buffer->tail_page->write);
+		rb_time_read(&cpu_buffer->write_stamp, &ft.after);
+	}
+	fast_run_place(step);
+	if (ft.scenario.sabotage && step == sabotages[ft.scenario.sabotage].step)
+		fast_sabotage(ft.scenario.sabotage);
+}
+
+static bool fast_has_place(unsigned int place)
+{
+	return ft.scenario.injection[0].at == place ||
+	       (ft.scenario.nr == 2 && !ft.scenario.deep &&
+		ft.scenario.injection[1].at == place);
+}
+
+/*
+ * What the short way has done when it is interrupted there: it has found recording on, it
+ * has set time stamps. When the event is reserved, its time is @time, and that of the
+ * event before it @after.
+ */
+static void fast_ordinary_before(u64 *time, u64 *after)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+
+	fast_run_place(PLACE_BEFORE);
+	fast_run_place(PLACE_CHECKED);
+	cpu_buffer = fast_cpu_buffer();
+	cpu_buffer->current_context = 1 << RB_CTX_NORMAL;
+	rb_start_commit(cpu_buffer);
+	fast_run_place(PLACE_PINNED);
+	fast_run_place(PLACE_FORCED);
+	if (fast_has_place(PLACE_FORCED) || fast_has_place(PLACE_STAMPED))
+		rb_time_set(&cpu_buffer->before_stamp, fast_has_place(PLACE_STAMPED) * ft.time);
+	fast_run_place(PLACE_STAMPED);
+	rb_time_read(&cpu_buffer->write_stamp, after);
+	if (fast_has_place(PLACE_KEPT)) {
+		fast_run_place(PLACE_CLOCK);
+		*time = ft.time;
+		fast_run_place(PLACE_TIME);
+		rb_time_set(&cpu_buffer->before_stamp, *time);
+		fast_run_place(PLACE_KEPT);
+		rb_time_set(&cpu_buffer->before_stamp, *after);
+		rb_time_set(&cpu_buffer->write_stamp, *after);
+	} else if (fast_has_place(PLACE_CLOCK) || fast_has_place(PLACE_TIME)) {
+		ft.clock_place = 1;
+	}
+	rb_end_commit(cpu_buffer);
+	cpu_buffer->current_context = 0;
+	if (fast_has_place(PLACE_CHECKED) || fast_has_place(PLACE_KEPT)) {
+		ft.off = !ring_buffer_record_is_on(ft.now->buffer);
+		ring_buffer_record_on(ft.now->buffer);
+	}
+}
+
+static void fast_ordinary_inside(u64 after)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = fast_cpu_buffer();
+	u64 ts;
+
+	if (ft.off)
+		ring_buffer_record_off(ft.now->buffer);
+	if (fast_has_place(PLACE_KEPT))
+		rb_time_set(&cpu_buffer->before_stamp, 0);
+	if (fast_has_place(PLACE_WINDOW)) {
+		rb_time_read(&cpu_buffer->write_stamp, &ts);
+		rb_time_set(&cpu_buffer->write_stamp, after);
+		fast_run_place(PLACE_WINDOW);
+		rb_time_set(&cpu_buffer->write_stamp, ts);
+	}
+	fast_run_place(PLACE_INSIDE);
+}
+
+/* As rb_unlock_commit() */
+static void fast_ordinary_commit(void)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = fast_cpu_buffer();
+
+	rb_commit(cpu_buffer);
+	fast_run_place(PLACE_COMMITTED);
+	rb_wakeups(ft.now->buffer, cpu_buffer);
+	trace_recursive_unlock(cpu_buffer);
+	preempt_enable_notrace();
+}
+
+/* The event, and what interrupts it */
+static void fast_run_event(void)
+{
+	struct ring_buffer_event *event;
+	u64 after, time;
+
+	if (ft.fast) {
+		if (fast_reserve(FAST_TEST_DATA, true))
+			fast_commit(true);
+		return;
+	}
+	fast_ordinary_before(&time, &after);
+	if (fast_has_place(PLACE_KEPT))
+		swap(ft.time, time);
+	event = fast_reserve(FAST_TEST_DATA, true);
+	if (fast_has_place(PLACE_KEPT))
+		swap(ft.time, time);
+	fast_ordinary_inside(after);
+	if (event)
+		fast_ordinary_commit();
+	fast_run_place(PLACE_AFTER);
+}
+
+/* Leave so many bytes on the page. */
+static void fast_fill(unsigned int room)
+{
+	for (;;) {
+		struct buffer_page *page = fast_cpu_buffer()->tail_page;
+		unsigned int rest = rb_page_capacity(page) - rb_page_write(page) - room;
+
+		ft.time += 10;
+		if (rest <= RB_MAX_SMALL_DATA + RB_EVNT_HDR_SIZE) {
+			fast_write(rest - RB_EVNT_HDR_SIZE);
+			return;
+		}
+		fast_write(FAST_TEST_DATA);
+	}
+}
+
+static void fast_fill_pages(unsigned int nr)
+{
+	while (nr--) {
+		fast_fill(0);
+		fast_write(FAST_TEST_DATA);
+	}
+}
+
+static void fast_wait(struct rb_irq_work *work)
+{
+	work->waiters_pending = true;
+	work->full_waiters_pending = true;
+}
+
+static void fast_set_up(void)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = fast_cpu_buffer();
+	int i;
+
+	if (ft.scenario.setup != SETUP_EMPTY) {
+		for (i = 0; i < 3; i++, ft.time += 10)
+			fast_write(FAST_TEST_DATA);
+	}
+	switch (ft.scenario.setup) {
+	case SETUP_ONE_FITS:
+		fast_fill(FAST_TEST_SIZE);
+		break;
+	case SETUP_ONE_AND_8:
+		fast_fill(FAST_TEST_SIZE + 8);
+		break;
+	case SETUP_TWO_FIT:
+		fast_fill(2 * FAST_TEST_SIZE + 4);
+		break;
+	case SETUP_NONE_FITS:
+		fast_fill(FAST_TEST_SIZE - 4);
+		break;
+	case SETUP_READ:
+		ring_buffer_consume(ft.now->buffer, smp_processor_id(), NULL, NULL);
+		fast_wait(&cpu_buffer->irq_work);
+		ft.now->buffer->irq_work.waiters_pending = true;
+		break;
+	case SETUP_WRAPPED:
+	case SETUP_FULL:
+		fast_fill_pages(cpu_buffer->nr_pages - (ft.scenario.setup == SETUP_FULL));
+		fast_fill(FAST_TEST_SIZE);
+		cpu_buffer->irq_work.full_waiters_pending = true;
+		cpu_buffer->shortest_full = 1;
+		break;
+	default:
+		break;
+	}
+	ft.time += 10;
+}
+
+static void fast_save(const void *from, size_t size)
+{
+	if (ft.size + size <= FAST_SNAPSHOT_SIZE)
+		memcpy(ft.got + ft.size, from, size);
+	ft.size += size;
+}
+
+#define fast_save_value(value)	({ const u64 __value = (u64)(value);		\
+				   fast_save(&__value, sizeof(__value)); })
+
+/* What padding covers is not defined. */
+static void fast_save_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer_page *page)
+{
+	unsigned int at = 0, end = rb_page_size(page);
+
+	fast_save_value(page == cpu_buffer->tail_page);
+	fast_save_value(page == cpu_buffer->commit_page);
+	fast_save_value(rb_page_write(page));
+	fast_save_value(rb_page_entries(page));
+	fast_save_value(local_read(&page->page->commit));
+	fast_save_value(page->read);
+	if (!end)
+		return;
+	fast_save_value(page->page->time_stamp);
+	while (at < end) {
+		struct ring_buffer_event *event = __rb_page_index(page, at);
+
+		fast_save(event, sizeof(*event));
+		if (rb_null_event(event))
+			break;
+		if (event->type_len == RINGBUF_TYPE_PADDING)
+			fast_save_value(event->array[0]);
+		else
+			fast_save(event->array, rb_event_length(event) - RB_EVNT_HDR_SIZE);
+		at += rb_event_length(event);
+	}
+}
+
+static void fast_save_work(struct rb_irq_work *work)
+{
+	fast_save_value(work->waiters_pending);
+	fast_save_value(work->full_waiters_pending);
+	fast_save_value(work->wakeup_full);
+	fast_save_value(irq_work_is_pending(&work->work));
+}
+
+static void fast_save_buffer(struct trace_buffer *buffer)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
+	struct buffer_page *head = rb_set_head_page(cpu_buffer), *page = head;
+
+	fast_save_value(local_read(&cpu_buffer->entries_bytes));
+	fast_save_value(local_read(&cpu_buffer->entries));
+	fast_save_value(local_read(&cpu_buffer->overrun));
+	fast_save_value(local_read(&cpu_buffer->commit_overrun));
+	fast_save_value(local_read(&cpu_buffer->dropped_events));
+	fast_save_value(local_read(&cpu_buffer->committing));
+	fast_save_value(local_read(&cpu_buffer->pages_touched));
+	fast_save_value(local_read(&cpu_buffer->pages_lost));
+	fast_save_value(local_read(&cpu_buffer->pages_read));
+	fast_save_value(cpu_buffer->current_context);
+	fast_save_value(cpu_buffer->last_pages_touch);
+	fast_save_value(cpu_buffer->shortest_full);
+	fast_save_value(atomic_read(&cpu_buffer->record_disabled));
+	fast_save_work(&cpu_buffer->irq_work);
+	fast_save_work(&buffer->irq_work);
+	fast_save_page(cpu_buffer, cpu_buffer->reader_page);
+	do {
+		fast_save_page(cpu_buffer, page);
+		rb_inc_page(&page);
+	} while (page != head);
+}
+
+static void fast_reset(struct trace_buffer *buffer)
+{
+	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
+
+	rb_reset_cpu(cpu_buffer);
+	cpu_buffer->irq_work.waiters_pending = false;
+	cpu_buffer->irq_work.full_waiters_pending = false;
+	cpu_buffer->irq_work.wakeup_full = false;
+	buffer->irq_work.waiters_pending = false;
+	ring_buffer_record_on(buffer);
+	/* A wake-up of the run before */
+	local_irq_enable();
+	irq_work_sync(&cpu_buffer->irq_work.work);
+	irq_work_sync(&buffer->irq_work.work);
+	local_irq_disable();
+}
+
+/* Run the scenario, and save what comes of it. */
+static void fast_run(bool fast)
+{
+	unsigned int i;
+
+	ft.now = &ft.pair[ft.scenario.setup == SETUP_FULL];
+	ft.fast = fast;
+	ft.off = false;
+	ft.time = 1000;
+	ft.clock_place = -1;
+	ft.id = 0;
+	ft.size = 0;
+	for (i = 0; i < ARRAY_SIZE(ft.scenario.injection); i++)
+		ft.scenario.injection[i].fired = false;
+
+	local_irq_disable();
+	fast_reset(ft.now->buffer);
+	fast_reset(ft.now->spare);
+	fast_set_up();
+	fast_run_event();
+	ft.clock_place = -1;
+	fast_save_buffer(ft.now->buffer);
+	/* The next ones tell whether the time stamps are right. */
+	for (i = 0; i < 2; i++) {
+		ft.time += 100;
+		fast_write(FAST_TEST_DATA);
+	}
+	fast_save_value(ft.id);
+	fast_save_value(ft.time);
+	fast_save_buffer(ft.now->buffer);
+	fast_save_buffer(ft.now->spare);
+	local_irq_enable();
+}
+
+/* Run it the ordinary way with what interrupts in these places: is it the same? */
+static bool fast_same(unsigned int first, unsigned int second)
+{
+	const size_t size = ft.size;
+	bool same;
+
+	ft.scenario.injection[0].at = first;
+	ft.scenario.injection[1].at = second;
+	swap(ft.got, ft.want);
+	fast_run(false);
+	same = ft.size == size && !memcmp(ft.got, ft.want, size);
+	swap(ft.got, ft.want);
+	ft.size = size;
+	return same;
+}
+
+static void fast_fail(struct kunit *test, const struct fast_scenario *scenario)
+{
+	KUNIT_FAIL(test, "setup %u: %u at step %u, %u at step %u%s", scenario->setup,
+		   scenario->injection[0].what, scenario->injection[0].at,
+		   scenario->nr > 1 ? scenario->injection[1].what : 0,
+		   scenario->nr > 1 ? scenario->injection[1].at : 0,
+		   scenario->deep ? " in it" : "");
+}
+
+/* If the event does not fit there, the short way ends before it sets before_stamp. */
+static enum fast_place fast_write_place(const struct fast_scenario *scenario)
+{
+	const unsigned int at = scenario->injection[0].at;
+
+	if (at == RB_FAST_TAIL &&
+	    (scenario->setup == SETUP_NONE_FITS || scenario->setup == SETUP_EMPTY))
+		return PLACE_PINNED;
+	return write_place[at];
+}
+
+/* Run it the short way; what comes of it must be what comes of some order of events. */
+static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
+{
+	const struct fast_injection *injection = ft.scenario.injection;
+	unsigned int first, second;
+
+	/* All runs write to one processor's buffer. */
+	guard(migrate)();
+	ft.scenario = *scenario;
+	fast_run(true);
+	KUNIT_EXPECT_LE(test, ft.size, FAST_SNAPSHOT_SIZE);
+	/* If it does not get that far, there is nothing to see. */
+	if (scenario->nr && !injection[0].fired)
+		return;
+	if (scenario->nr == 2 && !injection[1].fired)
+		return;
+	if (scenario->nr == 1 && scenario->injection[0].what <= FAST_CROSS) {
+		if (!fast_same(fast_write_place(scenario), 0))
+			fast_fail(test, scenario);
+		return;
+	}
+	/* The most likely order first */
+	if (scenario->nr == 2 && fast_same(write_place[scenario->injection[0].at],
+					   write_place[scenario->injection[1].at]))
+		return;
+	for (first = 0; first < FAST_PLACES; first++) {
+		for (second = first; second < FAST_PLACES; second++) {
+			if (fast_same(first, second))
+				return;
+			if (scenario->nr < 2 || scenario->deep)
+				break;
+		}
+		if (!scenario->nr)
+			break;
+	}
+	fast_fail(test, scenario);
+}
+
+/* Nothing interrupts, and it is the short way that does it where it can. */
+static void fast_test_alone(struct kunit *test)
+{
+	struct fast_scenario scenario = { };
+
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++)
+		fast_check(test, &scenario);
+}
+
+static void fast_test_taken(struct kunit *test)
+{
+	struct fast_scenario scenario = { .nr = 1, .injection = { { RB_FAST_FILLED, FAST_JUMP } } };
+
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
+		guard(migrate)();
+		ft.scenario = scenario;
+		fast_run(true);
+		KUNIT_EXPECT_EQ_MSG(test, ft.scenario.injection[0].fired,
+				    scenario.setup != SETUP_NONE_FITS &&
+				    scenario.setup != SETUP_EMPTY, "setup %u", scenario.setup);
+	}
+}
+
+/* The comparison would notice if one of the steps were missing. */
+static void fast_test_sabotage(struct kunit *test)
+{
+	struct fast_scenario scenario = { .nr = 1, .setup = SETUP_SOME };
+
+	guard(migrate)();
+	for (scenario.sabotage = SOUND + 1; scenario.sabotage < FAST_SABOTAGES;
+	     scenario.sabotage++) {
+		scenario.injection[0].at = sabotages[scenario.sabotage].interrupt;
+		ft.scenario = scenario;
+		fast_run(true);
+		KUNIT_EXPECT_TRUE(test, ft.scenario.injection[0].fired);
+		KUNIT_EXPECT_FALSE_MSG(test, fast_same(fast_write_place(&scenario), 0),
+				       "sabotage %u", scenario.sabotage);
+	}
+}
+
+static void fast_test_one(struct kunit *test)
+{
+	struct fast_scenario scenario = { .nr = 1 };
+	struct fast_injection *one = &scenario.injection[0];
+
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
+		for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
+			for (one->what = 0; one->what < FAST_WHATS; one->what++)
+				fast_check(test, &scenario);
+		}
+	}
+}
+
+static void fast_test_deep(struct kunit *test)
+{
+	struct fast_scenario scenario = { .nr = 2, .deep = true };
+	struct fast_injection *one = &scenario.injection[0], *two = &scenario.injection[1];
+
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
+		for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
+			for (one->what = 0; one->what <= FAST_DISCARD; one->what++) {
+				for (two->what = 0; two->what < FAST_WHATS; two->what++)
+					fast_check(test, &scenario);
+			}
+		}
+	}
+}
+
+static void fast_test_two(struct kunit *test)
+{
+	struct fast_scenario scenario = { .nr = 2 };
+	struct fast_injection *one = &scenario.injection[0], *two = &scenario.injection[1];
+
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
+		for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
+			for (two->at = one->at; two->at < RB_FAST_STEPS; two->at++) {
+				for (one->what = 0; one->what <= FAST_DISCARD; one->what++) {
+					for (two->what = 0; two->what <= FAST_DISCARD; two->what++)
+						fast_check(test, &scenario);
+				}
+				cond_resched();
+			}
+		}
+	}
+}
+
+static void fast_test_exit(struct kunit_suite *suite)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ft.pair); i++) {
+		if (ft.pair[i].buffer)
+			ring_buffer_free(ft.pair[i].buffer);
+		if (ft.pair[i].spare)
+			ring_buffer_free(ft.pair[i].spare);
+	}
+	kvfree(ft.got);
+	kvfree(ft.want);
+	memset(&ft, 0, sizeof(ft));
+}
+
+static int fast_test_init(struct kunit_suite *suite)
+{
+	int i;
+
+	ft.got = kvmalloc(FAST_SNAPSHOT_SIZE, GFP_KERNEL);
+	ft.want = kvmalloc(FAST_SNAPSHOT_SIZE, GFP_KERNEL);
+	for (i = 0; i < ARRAY_SIZE(ft.pair); i++) {
+		const unsigned int flags = i ? 0 : RB_FL_OVERWRITE;
+
+		ft.pair[i].buffer = ring_buffer_alloc(FAST_TEST_PAGES * PAGE_SIZE, flags);
+		ft.pair[i].spare = ring_buffer_alloc(FAST_TEST_PAGES * PAGE_SIZE, flags);
+		if (!ft.pair[i].buffer || !ft.pair[i].spare || !ft.got || !ft.want) {
+			fast_test_exit(suite);
+			return -ENOMEM;
+		}
+		ring_buffer_set_clock(ft.pair[i].buffer, fast_test_clock);
+		ring_buffer_set_clock(ft.pair[i].spare, fast_test_clock);
+	}
+	return 0;
+}
+
+static struct kunit_case fast_cases[] = {
+	KUNIT_CASE(fast_test_alone),
+	KUNIT_CASE(fast_test_taken),
+	KUNIT_CASE(fast_test_sabotage),
+	KUNIT_CASE(fast_test_one),
+	KUNIT_CASE_SLOW(fast_test_deep),
+	KUNIT_CASE_SLOW(fast_test_two),
+	{ }
+};
+
+static struct kunit_suite fast_suite = {
+	.name = "ring_buffer_fast",
+	.suite_init = fast_test_init,
+	.suite_exit = fast_test_exit,
+	.test_cases = fast_cases,
+};
+
+kunit_test_suite(fast_suite);
