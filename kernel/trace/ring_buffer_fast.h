@@ -39,6 +39,14 @@
 	(IS_ENABLED(CONFIG_64BIT) && IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&	\
 	 !IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && !RB_FORCE_8BYTE_ALIGNMENT && !DEBUG_SHIFT)
 
+/* trace_clock_local(); preemption is off. */
+#ifdef CONFIG_X86_64
+#include <asm/sched_clock_inline.h>
+#define rb_fast_clock()	sched_clock_inline()
+#else
+#define rb_fast_clock()	trace_clock_local()
+#endif
+
 /* What may be interrupted: the test does it in each of these places. */
 enum rb_fast_step {
 	RB_FAST_CHECKED,	/* nothing unusual was found */
@@ -154,7 +162,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	rb_fast_step(test, RB_FAST_AFTER);
 	if (unlikely(before != after))
 		goto unpin;
-	ts = test ? test->clock() : trace_clock_local();
+	ts = test ? test->clock() : rb_fast_clock();
 	rb_fast_step(test, RB_FAST_TIME);
 	/* Time that goes back is a large difference, too. */
 	if (unlikely(test_time_stamp(ts - after)))

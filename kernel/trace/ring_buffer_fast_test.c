@@ -11,6 +11,8 @@
  */
 #include <kunit/test.h>
 
+#include <linux/random.h>
+
 #define FAST_TEST_PAGES	2
 #define FAST_TEST_DATA	24	/* of an event */
 #define FAST_TEST_SIZE	(FAST_TEST_DATA + RB_EVNT_HDR_SIZE)
@@ -758,6 +760,32 @@ static void fast_test_two(struct kunit *test)
 	}
 }
 
+/* The clock that is read inline is the one that is called. */
+static void fast_test_clocks(struct kunit *test)
+{
+	u64 before, now, after;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		scoped_guard(irq) {
+			before = trace_clock_local();
+			now = rb_fast_clock();
+			after = trace_clock_local();
+		}
+		KUNIT_EXPECT_LE(test, before, now);
+		KUNIT_EXPECT_LE(test, now, after);
+#ifdef CONFIG_X86_64
+		scoped_guard(irq) {
+			const u64 cycles = get_random_u64() >> (i % 64);
+
+			before = native_sched_clock_from_tsc(cycles);
+			now = sched_clock_from_cycles(cycles);
+		}
+		KUNIT_EXPECT_EQ(test, before, now);
+#endif
+	}
+}
+
 static void fast_test_exit(struct kunit_suite *suite)
 {
 	int i;
@@ -795,6 +823,7 @@ static int fast_test_init(struct kunit_suite *suite)
 }
 
 static struct kunit_case fast_cases[] = {
+	KUNIT_CASE(fast_test_clocks),
 	KUNIT_CASE(fast_test_alone),
 	KUNIT_CASE(fast_test_taken),
 	KUNIT_CASE(fast_test_sabotage),
