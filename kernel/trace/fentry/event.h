@@ -102,8 +102,4 @@ static __always_inline void event_end(struct trace_buffer *buffer)
 	ring_buffer_unlock_commit(buffer);
 }
 
-/* event.c */
-void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
-			 struct ftrace_regs *fregs);
-
 #endif /* _FENTRY_EVENT_H */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tracers do for each event, the short way. ring_buffer.c includes this: from the
+ * callback or probe on there is no call.
+ *
+ * The function tracers have no protection from recursion but that of the ring buffer, as
+ * nothing that can be traced runs here, except for wake-ups. Those are rare and have that
+ * of function tracing; as long as it is held, and in whatever else the base protects,
+ * these tracers' events are written the ordinary way.
+ */
+#include <linux/ftrace.h>
+#include <linux/trace_recursion.h>
+
+/* Somebody wants events, not only through tracefs. */
+DECLARE_STATIC_KEY_FALSE(trace_function_exports_enabled);
+DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
+/* This task is in a trace: at its next switch, its name is noted. */
+DECLARE_PER_CPU(bool, trace_taskinfo_save);
+
+#ifdef CONFIG_SMP
+static __always_inline bool trace_fast_migration_disabled(void)
+{
+	return current->migration_disabled;
+}
+#else
+static __always_inline bool trace_fast_migration_disabled(void)
+{
+	return false;
+}
+#endif
+
+/*
+ * As tracing_gen_ctx(), which is asked if this is anything but a task that may run on.
+ * @dec: how often preemption is off that the event does not tell
+ */
+static __always_inline unsigned int trace_fast_context(unsigned int dec)
+{
+	const unsigned int depth = preempt_count();
+
+	if (unlikely(depth > 0xf || tif_need_resched() || test_preempt_need_resched() ||
+		     trace_fast_migration_disabled() ||
+		     (IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count())))
+		return tracing_gen_ctx() - dec;
+	return irqs_disabled() ? (depth - dec) | TRACE_FLAG_IRQS_OFF << 16 : depth - dec;
+}
+
+#ifdef CONFIG_FUNCTION_TRACER
+/*
+ * This CPU's buffer of an instance, if an event may be written to it the short way.
+ * Preemption is off.
+ */
+static __always_inline struct ring_buffer_per_cpu *
+trace_fast_buffer(const struct trace_array *tr, const struct trace_buffer *buffer)
+{
+	if (unlikely(this_cpu_read(tr->array_buffer.data->disabled.counter)))
+		return NULL;
+	return buffer->buffers[raw_smp_processor_id()];
+}
+
+/* Nobody in this task protects from recursion. */
+static __always_inline bool trace_fast_allowed(void)
+{
+	return RB_FAST && !current->trace_recursion;
+}
+
+/* Reserve an event of a fixed size, the data of which begins with struct trace_entry. */
+static __always_inline bool
+trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
+		   struct ring_buffer_per_cpu *cpu_buffer, unsigned short type,
+		   unsigned int size, unsigned int dec)
+{
+	const unsigned int length = RB_EVNT_HDR_SIZE + ALIGN(size, RB_ALIGNMENT);
+
+	BUILD_BUG_ON(size > RB_MAX_SMALL_DATA || size <= RB_LEN_TIME_EXTEND);
+	if (unlikely(!rb_fast_reserve(fast, buffer, cpu_buffer, length, NULL)))
+		return false;
+	tracing_generic_entry_update((struct trace_entry *)fast->event->array, type,
+				     trace_fast_context(dec));
+	return true;
+}
+
+static noinline void trace_fast_wake(struct trace_buffer *buffer,
+				     struct ring_buffer_per_cpu *cpu_buffer)
+{
+	int bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
+
+	rb_wakeups(buffer, cpu_buffer);
+	if (bit >= 0)
+		ftrace_test_recursion_unlock(bit);
+}
+
+static __always_inline void trace_fast_commit(const struct rb_fast *fast,
+					      struct ring_buffer_per_cpu *cpu_buffer)
+{
+	/* Pinned, it is the one that the event was reserved from. */
+	struct trace_buffer *buffer = cpu_buffer->buffer;
+
+	__this_cpu_write(trace_taskinfo_save, true);
+	rb_fast_commit(fast, cpu_buffer, NULL);
+	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
+		trace_fast_wake(buffer, cpu_buffer);
+	/* Whoever has come in between has cleared its own bits. */
+	WRITE_ONCE(cpu_buffer->current_context, 0);
+}
+
+static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned long ip,
+						unsigned long parent_ip)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ftrace_entry *entry;
+	struct rb_fast fast;
+
+	if (unlikely(!cpu_buffer || !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN,
+							sizeof(*entry),
+							IS_ENABLED(CONFIG_PREEMPTION))))
+		return false;
+	entry = (struct ftrace_entry *)fast.event->array;
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_fast_commit(&fast, cpu_buffer);
+	return true;
+}
+
+/* A function of its own, so that nothing is saved if nothing is to be recorded */
+static noinline void trace_one_function(unsigned long ip, unsigned long parent_ip,
+					struct ftrace_ops *op)
+{
+	struct trace_array *tr = op->private;
+	bool done = false;
+
+	if (likely(trace_fast_allowed()) &&
+	    !static_branch_unlikely(&trace_function_exports_enabled)) {
+		preempt_disable_notrace();
+		done = trace_fast_function(tr, ip, parent_ip);
+		preempt_enable_notrace();
+	}
+	if (unlikely(!done))
+		function_trace_call_slow(ip, parent_ip, op, NULL);
+}
+
+/**
+ * function_trace_call - record that a function was called
+ * @ip: the site
+ * @parent_ip: the function's return address
+ * @op: its private data is the instance
+ * @fregs: not used
+ *
+ * Context: any.
+ */
+void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+			 struct ftrace_regs *fregs)
+{
+	struct trace_array *tr = op->private;
+
+	if (likely(!tr->buffer_disabled && tr->function_enabled))
+		trace_one_function(ip, parent_ip, op);
+}
+#endif
