@@ -156,4 +156,97 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrac
 	if (likely(!tr->buffer_disabled && tr->function_enabled))
 		trace_one_function(ip, parent_ip, op);
 }
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+/* set_graph_function and set_graph_notrace */
+#ifdef CONFIG_DYNAMIC_FTRACE
+static __always_inline bool graph_fast_filtered(void)
+{
+	return (unsigned long)rcu_access_pointer(ftrace_graph_hash) |
+	       (unsigned long)rcu_access_pointer(ftrace_graph_notrace_hash);
+}
+#else
+static __always_inline bool graph_fast_filtered(void)
+{
+	return false;
+}
+#endif
+
+/* Is there something that function_graph looks at for each function? */
+static __always_inline bool graph_fast_restricted(struct trace_array *tr)
+{
+	return graph_fast_filtered() ||
+	       (tracing_thresh | fgraph_max_depth | ftrace_graph_skip_irqs) ||
+	       !ftrace_trace_task(tr);
+}
+
+/**
+ * trace_fast_graph_entry - write function_graph's event of a call
+ * @tr: the instance
+ * @func: the function
+ * @depth: how deep it is in others
+ * @dec: how often preemption is off that the event does not tell
+ *
+ * Context: any, with preemption off.
+ *
+ * Return: the event's time; 0: nothing was done, take the ordinary way
+ */
+u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth,
+			   unsigned int dec)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ftrace_graph_ent_entry *entry;
+	struct rb_fast fast;
+
+	if (unlikely(!RB_FAST || !cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
+		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
+					 sizeof(*entry), dec)))
+		return 0;
+	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
+	entry->graph_ent.func = func;
+	entry->graph_ent.depth = depth;
+	trace_fast_commit(&fast, cpu_buffer);
+	return fast.ts;
+}
+
+/**
+ * trace_fast_graph_return - write function_graph's event of a return
+ * @tr: the instance
+ * @frame: of the function, in the shadow stack
+ * @retval: what it returns
+ * @depth: how deep it is in others
+ *
+ * Context: any, with preemption off.
+ *
+ * Return: false: nothing was done, take the ordinary way
+ */
+bool trace_fast_graph_return(struct trace_array *tr, const struct ftrace_ret_stack *frame,
+			     unsigned long retval, int depth)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ftrace_graph_ret_entry *entry;
+	struct rb_fast fast;
+
+	if (unlikely(!RB_FAST || !cpu_buffer ||
+		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
+					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT))))
+		return false;
+	entry = (struct ftrace_graph_ret_entry *)fast.event->array;
+	entry->ret.func = frame->func;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	entry->ret.retval = retval;
+#endif
+	entry->ret.depth = depth;
+	entry->ret.overrun = atomic_read(&current->trace_overrun);
+	entry->ret.calltime = frame->calltime;
+	entry->ret.rettime = fast.ts;
+	/* The fields that nobody sets */
+	entry->calltime = 0;
+	entry->rettime = 0;
+	trace_fast_commit(&fast, cpu_buffer);
+	return true;
+}
+#endif
 #endif

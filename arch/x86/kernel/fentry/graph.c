@@ -3,6 +3,7 @@
  * Function returns: has a traced function return to return_to_handler, which is
  * in graph_entry.S.
  */
+#include <linux/fgraph_fast.h>
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 
@@ -30,6 +31,12 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		return;
 	if (unlikely(ftrace_graph_is_dead() || atomic_read(&current->tracing_graph_pause)))
 		return;
+
+	/* Inside of what somebody protects from recursion, it has to be protected, too. */
+	if (likely(!current->trace_recursion && function_graph_enter_fast(to, ip, parent))) {
+		*parent = (unsigned long)return_to_handler;
+		return;
+	}
 
 	bit = ftrace_test_recursion_trylock(ip, to);
 	if (bit < 0)
