@@ -44,6 +44,74 @@ static __always_inline unsigned int trace_fast_context(unsigned int dec)
 	return irqs_disabled() ? (depth - dec) | TRACE_FLAG_IRQS_OFF << 16 : depth - dec;
 }
 
+#ifdef CONFIG_EVENT_TRACING
+/* An event with one of these may be wanted elsewhere first, or not be wanted. */
+#define TRACE_FAST_NOT							\
+	(EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED |	\
+	 EVENT_FILE_FL_TRIGGER_COND)
+
+/**
+ * trace_fast_event_reserve - do what trace_event_buffer_reserve() does
+ * @fbuffer: is filled in
+ * @file: the event of an instance
+ * @len: of its data
+ *
+ * Context: a probe. Preemption stays off until the commit.
+ *
+ * Return: false: nothing was done, take the ordinary way
+ */
+bool trace_fast_event_reserve(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
+			      unsigned long len)
+{
+	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
+	struct ring_buffer_event *event;
+	unsigned int context;
+
+	if (unlikely(file->flags & TRACE_FAST_NOT))
+		return false;
+	event = rb_fast_lock_reserve(buffer, len, NULL);
+	if (unlikely(!event))
+		return false;
+
+	/* The tracepoint has switched preemption off, too. */
+	context = trace_fast_context(IS_ENABLED(CONFIG_PREEMPT_COUNT) +
+				     IS_ENABLED(CONFIG_PREEMPTION));
+	tracing_generic_entry_update((struct trace_entry *)event->array,
+				     file->event_call->event.type, context);
+	fbuffer->buffer = buffer;
+	fbuffer->event = event;
+	fbuffer->trace_file = file;
+	fbuffer->entry = event->array;
+	fbuffer->trace_ctx = context;
+	fbuffer->regs = NULL;
+	return true;
+}
+
+/**
+ * trace_fast_event_commit - do what trace_event_buffer_commit() does
+ * @fbuffer: what trace_event_buffer_reserve() has filled in
+ *
+ * The event may have been reserved in the ordinary way, even outside of the buffer.
+ *
+ * Context: a probe.
+ *
+ * Return: false: the event is not committed yet, take the ordinary way
+ */
+bool trace_fast_event_commit(const struct trace_event_buffer *fbuffer)
+{
+	const struct trace_event_file *file = fbuffer->trace_file;
+
+	if (unlikely((file->flags & TRACE_FAST_NOT) | tracepoint_printk |
+		     (file->tr->trace_flags & (TRACE_ITER_STACKTRACE |
+					       TRACE_ITER_USERSTACKTRACE))) ||
+	    static_branch_unlikely(&trace_event_exports_enabled) ||
+	    unlikely(this_cpu_read(trace_buffered_event) == fbuffer->event))
+		return false;
+	__this_cpu_write(trace_taskinfo_save, true);
+	return rb_fast_unlock_commit(fbuffer->buffer, NULL);
+}
+#endif
+
 #ifdef CONFIG_FUNCTION_TRACER
 /*
  * This CPU's buffer of an instance, if an event may be written to it the short way.

@@ -36,10 +36,6 @@
 #include "trace_output.h"
 #include "trace_probe.h"
 #include "trace_probe_kernel.h"
-#include "fentry/event.h"
-
-/* Of the base: there are users that want all events, not only through tracefs. */
-DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
 
 #define PATTERN_SIZE	256
 
@@ -173,57 +169,25 @@ static __always_inline void store_args(const struct mark_event *event, void *ent
 	}
 }
 
-/* Somebody wants an event before it is in the buffer, or more than that it is there. */
-#define NOT_ONLY_TO_BUFFER						\
-	(EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_TRIGGER_MODE | \
-	 EVENT_FILE_FL_TRIGGER_COND | EVENT_FILE_FL_PID_FILTER)
-
-static __always_inline bool only_to_buffer(const struct trace_event_file *file)
-{
-	return likely(!(file->flags & NOT_ONLY_TO_BUFFER) &&
-		      !(file->tr->trace_flags & (TRACE_ITER_STACKTRACE |
-						 TRACE_ITER_USERSTACKTRACE)) &&
-		      !tracepoint_printk) &&
-	       !static_branch_unlikely(&trace_event_exports_enabled);
-}
-
-/* As the events of all others are recorded */
-static noinline void record_for_all(struct trace_event_file *file, const u64 *args,
-				    const u16 *room, unsigned int size)
-{
-	const struct mark_event *event = event_of(file->event_call);
-	struct trace_event_buffer buffer;
-	void *entry;
-
-	if (trace_trigger_soft_disabled(file))
-		return;
-	entry = trace_event_buffer_reserve(&buffer, file, size);
-	if (!entry)
-		return;
-	store_args(event, entry, args, room, event->strings);
-	trace_event_buffer_commit(&buffer);
-}
-
 /* Whether there are strings is known when this is compiled: it is run often. */
 static __always_inline void record(struct trace_event_file *file, const u64 *args, bool strings)
 {
 	const struct mark_event *event = event_of(file->event_call);
-	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
 	/* What is read of this has been filled in. */
 	u16 room[MARKER_ARGS_MAX] __uninitialized;
+	struct trace_event_buffer buffer __uninitialized;
 	unsigned int size = event->size;
 	void *entry;
 
 	if (strings)
 		size += strings_room(event, args, room);
-	if (!only_to_buffer(file)) {
-		record_for_all(file, args, room, size);
+	if (trace_trigger_soft_disabled(file))
 		return;
-	}
-	if (!event_begin(buffer, event->call.event.type, size, event_context_dec(), &entry))
+	entry = trace_event_buffer_reserve(&buffer, file, size);
+	if (!entry)
 		return;
 	store_args(event, entry, args, room, strings);
-	event_end(buffer);
+	trace_event_buffer_commit(&buffer);
 }
 
 /* The probe that writes to an instance's buffer, if there are no strings */
