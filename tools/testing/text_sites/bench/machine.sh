@@ -103,6 +103,12 @@ each_call()
 	echo 0 >tracing_on
 	per_call call.off "$(($(cat $COST/calls) - base))"
 	echo 1 >tracing_on
+	# A task that waits for the buffer to be half full
+	cat per_cpu/cpu0/trace_pipe_raw >/dev/null &
+	sleep 0.1
+	per_call call.reader "$(($(cat $COST/calls) - base))"
+	kill $!
+	wait $! || :
 	echo function_graph >current_tracer
 	per_call call.graph "$(($(cat $COST/calls) - base))"
 	echo nop >current_tracer
@@ -110,6 +116,12 @@ each_call()
 	per_call call.profile "$(($(cat $COST/calls) - base))"
 	echo 0 >function_profile_enabled
 	clean
+
+	mkdir instances/one
+	echo function_cost_callee >instances/one/set_ftrace_filter
+	echo function >instances/one/current_tracer
+	per_call call.instance "$(($(cat $COST/calls) - base))"
+	rmdir instances/one
 
 	echo 'p:bench function_cost_callee' >kprobe_events
 	echo 1 >events/kprobes/bench/enable
@@ -454,6 +466,21 @@ immediates()
 	put imv.memory "$(cat $IMMEDIATE_COST/memory)"
 }
 
+# events_on: an enabled marker and an enabled event, each with two integers
+events_on()
+{
+	local none way
+	[ -e $MARKER_COST ] || insmod $TESTS/test_modules/marker_cost.ko
+	none=$(cat $MARKER_COST/none)
+	echo 1 >events/cost/two/enable
+	echo 1 >events/marker_cost/enable
+	for way in marker event; do
+		per_call "mark.on.$way" "$(($(cat $MARKER_COST/${way}2) - none))"
+	done
+	echo 0 >events/enable
+	clean
+}
+
 # markers: off and on, beside what else there is; with one processor
 markers()
 {
@@ -464,11 +491,7 @@ markers()
 	rest() { echo $(($(cat $MARKER_COST/$1) - none)); }
 	for way in marker event debug; do per_call "mark.off.$way" "$(rest $way)"; done
 	[ -e set_marker ] || return 0
-	echo 1 >events/cost/two/enable
-	echo 1 >events/marker_cost/enable
-	for way in marker event; do per_call "mark.on.$way" "$(rest ${way}2)"; done
-	echo 0 >events/enable
-	clean
+	events_on
 
 	insmod $TESTS/test_modules/markers_many.ko
 	for way in 00? 0?? ???; do
@@ -506,6 +529,7 @@ guard()
 	for n in 1 2 4; do sample "ops.$n" nr_ops_relevant=$n; done
 	for _ in 1 2 3; do
 		each_call
+		events_on
 		traps
 		growth 1 1000
 	done
