@@ -246,7 +246,7 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 		     const struct rb_fast_test *test)
 {
 	struct ring_buffer_per_cpu *cpu_buffer;
-	struct rb_fast fast;
+	struct rb_fast fast __uninitialized;
 
 	/* The length of a larger one is not in its header. */
 	if (!RB_FAST || unlikely(length > RB_MAX_SMALL_DATA))
@@ -267,7 +267,7 @@ static __always_inline bool rb_fast_unlock_commit(struct trace_buffer *buffer,
 						  const struct rb_fast_test *test)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
-	struct rb_fast fast;
+	struct rb_fast fast __uninitialized;
 
 	fast.commits = local_read(&cpu_buffer->commits);
 	fast.page = READ_ONCE(cpu_buffer->commit_page);

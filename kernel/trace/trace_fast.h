@@ -51,27 +51,27 @@ static __always_inline unsigned int trace_fast_context(unsigned int dec)
 	 EVENT_FILE_FL_TRIGGER_COND)
 
 /**
- * trace_fast_event_reserve - do what trace_event_buffer_reserve() does
+ * trace_event_buffer_reserve - reserve an event of an instance
  * @fbuffer: is filled in
- * @file: the event of an instance
+ * @file: the event
  * @len: of its data
  *
- * Context: a probe. Preemption stays off until the commit.
+ * Context: a probe. Preemption stays off until trace_event_buffer_commit().
  *
- * Return: false: nothing was done, take the ordinary way
+ * Return: the event's data, or NULL if it is not to be recorded
  */
-bool trace_fast_event_reserve(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
-			      unsigned long len)
+void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
+				 struct trace_event_file *file, unsigned long len)
 {
 	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
 	struct ring_buffer_event *event;
 	unsigned int context;
 
 	if (unlikely(file->flags & TRACE_FAST_NOT))
-		return false;
+		return trace_event_buffer_reserve_slow(fbuffer, file, len);
 	event = rb_fast_lock_reserve(buffer, len, NULL);
 	if (unlikely(!event))
-		return false;
+		return trace_event_buffer_reserve_slow(fbuffer, file, len);
 
 	/* The tracepoint has switched preemption off, too. */
 	context = trace_fast_context(IS_ENABLED(CONFIG_PREEMPT_COUNT) +
@@ -84,20 +84,19 @@ bool trace_fast_event_reserve(struct trace_event_buffer *fbuffer, struct trace_e
 	fbuffer->entry = event->array;
 	fbuffer->trace_ctx = context;
 	fbuffer->regs = NULL;
-	return true;
+	return event->array;
 }
+EXPORT_SYMBOL_GPL(trace_event_buffer_reserve);
 
 /**
- * trace_fast_event_commit - do what trace_event_buffer_commit() does
+ * trace_event_buffer_commit - commit, filter or discard an event, and run its triggers
  * @fbuffer: what trace_event_buffer_reserve() has filled in
  *
  * The event may have been reserved in the ordinary way, even outside of the buffer.
  *
  * Context: a probe.
- *
- * Return: false: the event is not committed yet, take the ordinary way
  */
-bool trace_fast_event_commit(const struct trace_event_buffer *fbuffer)
+void trace_event_buffer_commit(struct trace_event_buffer *fbuffer)
 {
 	const struct trace_event_file *file = fbuffer->trace_file;
 
@@ -105,11 +104,15 @@ bool trace_fast_event_commit(const struct trace_event_buffer *fbuffer)
 		     (file->tr->trace_flags & (TRACE_ITER_STACKTRACE |
 					       TRACE_ITER_USERSTACKTRACE))) ||
 	    static_branch_unlikely(&trace_event_exports_enabled) ||
-	    unlikely(this_cpu_read(trace_buffered_event) == fbuffer->event))
-		return false;
+	    unlikely(this_cpu_read(trace_buffered_event) == fbuffer->event)) {
+		trace_event_buffer_commit_slow(fbuffer);
+		return;
+	}
 	__this_cpu_write(trace_taskinfo_save, true);
-	return rb_fast_unlock_commit(fbuffer->buffer, NULL);
+	if (unlikely(!rb_fast_unlock_commit(fbuffer->buffer, NULL)))
+		trace_event_buffer_commit_slow(fbuffer);
 }
+EXPORT_SYMBOL_GPL(trace_event_buffer_commit);
 #endif
 
 #ifdef CONFIG_FUNCTION_TRACER
@@ -177,7 +180,7 @@ static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
 	struct ftrace_entry *entry;
-	struct rb_fast fast;
+	struct rb_fast fast __uninitialized;
 
 	if (unlikely(!cpu_buffer || !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN,
 							sizeof(*entry),
@@ -265,7 +268,7 @@ u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
 	struct ftrace_graph_ent_entry *entry;
-	struct rb_fast fast;
+	struct rb_fast fast __uninitialized;
 
 	if (unlikely(!RB_FAST || !cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
@@ -295,7 +298,7 @@ bool trace_fast_graph_return(struct trace_array *tr, const struct ftrace_ret_sta
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
 	struct ftrace_graph_ret_entry *entry;
-	struct rb_fast fast;
+	struct rb_fast fast __uninitialized;
 
 	if (unlikely(!RB_FAST || !cpu_buffer ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
