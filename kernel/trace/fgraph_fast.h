@@ -128,14 +128,13 @@ static __always_inline bool fgraph_fast_enter_locked(unsigned long ret, unsigned
 	return entered;
 }
 
-/* Write the event and pop the frame. Returns as the next function, and preemption is off. */
-static __always_inline unsigned long fgraph_fast_leave(struct ftrace_regs *fregs)
+/* Write the event. Returns as the next function, and preemption is off. */
+static __always_inline unsigned long fgraph_fast_leave(struct ftrace_regs *fregs,
+						       struct task_struct *task, int top)
 {
 	const struct fgraph_ops *gops = READ_ONCE(fgraph_direct_gops);
-	struct task_struct *task = current;
-	const int top = task->curr_ret_stack - 1;
 	const struct ftrace_ret_stack *ret_stack;
-	unsigned long ret, retval = 0;
+	unsigned long retval = 0;
 
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
 	return 0;
@@ -151,28 +150,35 @@ static __always_inline unsigned long fgraph_fast_leave(struct ftrace_regs *fregs
 	if (unlikely(!trace_fast_graph_return(gops->private, ret_stack, retval,
 					      task->curr_ret_depth)))
 		return 0;
-
-	ret = ret_stack->ret;
-	/* What interrupts from here on may write to the frame. */
-	barrier();
-	WRITE_ONCE(task->curr_ret_stack, top - FGRAPH_FRAME_OFFSET);
-	task->curr_ret_depth--;
-	return ret;
+	return ret_stack->ret;
 }
 
 /*
- * Returns where to return to, or 0 if nothing was done and that is left to the ordinary
- * function. An instance is freed after an RCU grace period, so preemption is off for as
- * long as it is in use.
+ * Write the event and pop the frame. Returns where to return to, or 0 if nothing was done
+ * and that is left to the ordinary function. An instance is freed after an RCU grace
+ * period, so preemption is off for as long as it is in use.
  */
 static __always_inline unsigned long fgraph_fast_return(struct ftrace_regs *fregs)
 {
+	struct task_struct *task = current;
+	const int top = task->curr_ret_stack - 1;
 	unsigned long ret;
 
 	if (static_call_query(fgraph_retfunc) != trace_graph_return)
 		return 0;
 	preempt_disable_notrace();
-	ret = fgraph_fast_leave(fregs);
+	ret = fgraph_fast_leave(fregs, task, top);
 	preempt_enable_notrace();
+	if (unlikely(!ret))
+		return 0;
+
+	/*
+	 * Only now, as another task may have run: whoever unwinds this one's stack finds
+	 * return_to_handler on it, and needs the frame. What interrupts from here on may
+	 * write to the frame.
+	 */
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, top - FGRAPH_FRAME_OFFSET);
+	task->curr_ret_depth--;
 	return ret;
 }

@@ -48,4 +48,33 @@ preempted_while_tracers_come_and_go()
 	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
 }
 
-run_tests preempted_while_tracers_come_and_go
+# Stacks of tasks that ran on CPU 1 until preemption was switched on, by how they end. A
+# task that an interrupt preempts may be about to return from return_to_handler.
+stacks()
+{
+	awk -v end="$1" '
+		! / => / { if (switched && last ~ end) n++; switched = 0 }
+		/ => / { last = $0 }
+		/ => preempt_schedule_notrace/ { switched = 1 }
+		END { print n + 0 }' per_cpu/cpu1/trace
+}
+
+preempted_while_functions_return()
+{
+	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
+	! grep -q function_graph available_tracers && skip "no function_graph"
+	local i
+	taskset -p -c 0 $BASHPID > /dev/null
+	for i in 1 2 3; do victim & done
+	bully &
+	echo 'vfs_* ksys_* rw_verify_area fdget_pos' > set_ftrace_filter
+	echo function_graph > current_tracer
+	echo stacktrace > events/sched/sched_switch/trigger
+	sleep 10
+	echo 0 > tracing_on
+	echo '!stacktrace' > events/sched/sched_switch/trigger
+	[ "$(stacks .)" -gt 0 ] || skip "nobody was preempted there"
+	equal "stacks that end too early" "$(stacks return_to_handler)" 0
+}
+
+run_tests preempted_while_tracers_come_and_go preempted_while_functions_return
