@@ -229,12 +229,12 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrac
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
-/* set_graph_function and set_graph_notrace */
+/* set_graph_function and set_graph_notrace; preemption is off. */
 #ifdef CONFIG_DYNAMIC_FTRACE
 static __always_inline bool graph_fast_filtered(void)
 {
-	return (unsigned long)rcu_access_pointer(ftrace_graph_hash) |
-	       (unsigned long)rcu_access_pointer(ftrace_graph_notrace_hash);
+	return !ftrace_hash_empty(rcu_dereference_protected(ftrace_graph_hash, true)) ||
+	       !ftrace_hash_empty(rcu_dereference_protected(ftrace_graph_notrace_hash, true));
 }
 #else
 static __always_inline bool graph_fast_filtered(void)
