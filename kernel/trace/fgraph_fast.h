@@ -42,11 +42,11 @@ static __always_inline void fgraph_fast_push(struct task_struct *task, unsigned 
 }
 
 /*
- * Write the event and push the frame. Preemption is off, and @dec more often than what the
- * event is to tell. Returns false if nothing was done.
+ * Write the event and push the frame. Preemption is off, and @own more often than on the
+ * ordinary way. Returns false if nothing was done.
  */
 static __always_inline bool fgraph_fast_enter(unsigned long ret, unsigned long func,
-					      unsigned long *retp, unsigned int dec)
+					      unsigned long *retp, unsigned int own)
 {
 	const struct fgraph_ops *gops = READ_ONCE(fgraph_direct_gops);
 	struct task_struct *task = current;
@@ -68,7 +68,7 @@ static __always_inline bool fgraph_fast_enter(unsigned long ret, unsigned long f
 	/* What interrupts is one deeper. */
 	task->curr_ret_depth++;
 	barrier();
-	time = trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, dec);
+	time = trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, own);
 	if (unlikely(!time)) {
 		task->curr_ret_depth--;
 		return false;

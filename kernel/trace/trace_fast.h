@@ -31,17 +31,20 @@ static __always_inline bool trace_fast_migration_disabled(void)
 
 /*
  * As tracing_gen_ctx(), which is asked if this is anything but a task that may run on.
- * @dec: how often preemption is off that the event does not tell
+ * @own: how often preemption is off that the ordinary way would not have switched it off
+ * @dec: how often it is off that the event does not tell. There is no more than 15 to
+ *	 subtract it from.
  */
-static __always_inline unsigned int trace_fast_context(unsigned int dec)
+static __always_inline unsigned int trace_fast_context(unsigned int own, unsigned int dec)
 {
 	const unsigned int depth = preempt_count();
 
 	if (unlikely(depth > 0xf || tif_need_resched() || test_preempt_need_resched() ||
 		     trace_fast_migration_disabled() ||
 		     (IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count())))
-		return tracing_gen_ctx() - dec;
-	return irqs_disabled() ? (depth - dec) | TRACE_FLAG_IRQS_OFF << 16 : depth - dec;
+		return (tracing_gen_ctx() & ~0xfU) +
+		       min_t(unsigned int, (depth & PREEMPT_MASK) - own, 0xf) - dec;
+	return depth - own - dec + (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0);
 }
 
 #ifdef CONFIG_EVENT_TRACING
@@ -74,7 +77,7 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 		return trace_event_buffer_reserve_slow(fbuffer, file, len);
 
 	/* The tracepoint has switched preemption off, too. */
-	context = trace_fast_context(IS_ENABLED(CONFIG_PREEMPT_COUNT) +
+	context = trace_fast_context(IS_ENABLED(CONFIG_PREEMPT_COUNT),
 				     IS_ENABLED(CONFIG_PREEMPTION));
 	tracing_generic_entry_update((struct trace_entry *)event->array,
 				     file->event_call->event.type, context);
@@ -138,7 +141,7 @@ static __always_inline bool trace_fast_allowed(void)
 static __always_inline bool
 trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		   struct ring_buffer_per_cpu *cpu_buffer, unsigned short type,
-		   unsigned int size, unsigned int dec)
+		   unsigned int size, unsigned int own, unsigned int dec)
 {
 	const unsigned int length = RB_EVNT_HDR_SIZE + ALIGN(size, RB_ALIGNMENT);
 
@@ -146,7 +149,7 @@ trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!rb_fast_reserve(fast, buffer, cpu_buffer, length, NULL)))
 		return false;
 	tracing_generic_entry_update((struct trace_entry *)fast->event->array, type,
-				     trace_fast_context(dec));
+				     trace_fast_context(own, dec));
 	return true;
 }
 
@@ -183,7 +186,7 @@ static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned
 	struct rb_fast fast __uninitialized;
 
 	if (unlikely(!cpu_buffer || !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN,
-							sizeof(*entry),
+							sizeof(*entry), 0,
 							IS_ENABLED(CONFIG_PREEMPTION))))
 		return false;
 	entry = (struct ftrace_entry *)fast.event->array;
@@ -256,14 +259,14 @@ static __always_inline bool graph_fast_restricted(struct trace_array *tr)
  * @tr: the instance
  * @func: the function
  * @depth: how deep it is in others
- * @dec: how often preemption is off that the event does not tell
+ * @own: how often preemption is off that the ordinary way would not have switched it off
  *
  * Context: any, with preemption off.
  *
  * Return: the event's time; 0: nothing was done, take the ordinary way
  */
 u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth,
-			   unsigned int dec)
+			   unsigned int own)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
@@ -272,7 +275,7 @@ u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth
 
 	if (unlikely(!RB_FAST || !cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
-					 sizeof(*entry), dec)))
+					 sizeof(*entry), own, 0)))
 		return 0;
 	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
 	entry->graph_ent.func = func;
@@ -302,7 +305,7 @@ bool trace_fast_graph_return(struct trace_array *tr, const struct ftrace_ret_sta
 
 	if (unlikely(!RB_FAST || !cpu_buffer ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
-					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT))))
+					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT), 0)))
 		return false;
 	entry = (struct ftrace_graph_ret_entry *)fast.event->array;
 	entry->ret.func = frame->func;
