@@ -10,6 +10,8 @@
 
 #include <linux/fgraph_fast.h>
 
+#include "trace_fast_recursion.h"
+
 /* The top word of a frame that only @gops wants */
 static __always_inline unsigned long fgraph_fast_word(const struct fgraph_ops *gops)
 {
@@ -106,7 +108,7 @@ static noinline bool fgraph_fast_enter_unlocked(unsigned long ret, unsigned long
 bool function_graph_enter_fast(unsigned long ret, unsigned long func, unsigned long *retp)
 {
 	/* A look that is cheap for others that use returns */
-	return static_call_query(fgraph_func) == trace_graph_entry &&
+	return static_call_query(fgraph_func) == trace_graph_entry && trace_fast_allowed() &&
 	       fgraph_fast_enter_unlocked(ret, func, retp);
 }
 

@@ -9,7 +9,8 @@
  * these tracers' events are written the ordinary way.
  */
 #include <linux/ftrace.h>
-#include <linux/trace_recursion.h>
+
+#include "trace_fast_recursion.h"
 
 /* Somebody wants events, not only through tracefs. */
 DECLARE_STATIC_KEY_FALSE(trace_function_exports_enabled);
@@ -131,12 +132,6 @@ trace_fast_buffer(const struct trace_array *tr, const struct trace_buffer *buffe
 	return buffer->buffers[raw_smp_processor_id()];
 }
 
-/* Nobody in this task protects from recursion. */
-static __always_inline bool trace_fast_allowed(void)
-{
-	return RB_FAST && !current->trace_recursion;
-}
-
 /* Reserve an event of a fixed size, the data of which begins with struct trace_entry. */
 static __always_inline bool
 trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
@@ -203,7 +198,7 @@ static noinline void trace_one_function(unsigned long ip, unsigned long parent_i
 	struct trace_array *tr = op->private;
 	bool done = false;
 
-	if (likely(trace_fast_allowed()) &&
+	if (RB_FAST && likely(trace_fast_allowed()) &&
 	    !static_branch_unlikely(&trace_function_exports_enabled)) {
 		preempt_disable_notrace();
 		done = trace_fast_function(tr, ip, parent_ip);

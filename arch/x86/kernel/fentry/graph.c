@@ -32,8 +32,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	if (unlikely(ftrace_graph_is_dead() || atomic_read(&current->tracing_graph_pause)))
 		return;
 
-	/* Inside of what somebody protects from recursion, it has to be protected, too. */
-	if (likely(!current->trace_recursion && function_graph_enter_fast(to, ip, parent))) {
+	if (likely(function_graph_enter_fast(to, ip, parent))) {
 		*parent = (unsigned long)return_to_handler;
 		return;
 	}
