@@ -8,11 +8,13 @@
 
 /*
  * Does nobody in this task protect from recursion? Whoever is called inside of that has to
- * be protected, too. TRACE_IRQ_BIT does not belong to it, and stays set.
+ * be protected, too. TRACE_IRQ_BIT does not belong to it, and stays set. What is to be found
+ * while RCU is not watching is found by the protection.
  */
 static __always_inline bool trace_fast_allowed(void)
 {
-	return !(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
+	return !IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) &&
+	       !(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
 }
 
 #endif /* _TRACE_FAST_RECURSION_H */
