@@ -92,11 +92,13 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 }
 EXPORT_SYMBOL_GPL(trace_event_buffer_reserve);
 
+#ifndef trace_event_buffer_commit_slow
 /**
  * trace_event_buffer_commit - commit, filter or discard an event, and run its triggers
  * @fbuffer: what trace_event_buffer_reserve() has filled in
  *
- * The event may have been reserved in the ordinary way, even outside of the buffer.
+ * The event may have been reserved in the ordinary way, even outside of the buffer. Stack
+ * traces leave out a fixed number of callers: the ordinary way is called last, by a jump.
  *
  * Context: a probe.
  */
@@ -116,6 +118,7 @@ void trace_event_buffer_commit(struct trace_event_buffer *fbuffer)
 	if (unlikely(!rb_fast_unlock_commit(fbuffer->buffer, NULL)))
 		trace_event_buffer_commit_slow(fbuffer);
 }
+#endif
 EXPORT_SYMBOL_GPL(trace_event_buffer_commit);
 #endif
 
