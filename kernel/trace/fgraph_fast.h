@@ -70,8 +70,8 @@ static __always_inline bool fgraph_fast_enter(unsigned long ret, unsigned long f
 	/* What interrupts is one deeper. */
 	task->curr_ret_depth++;
 	barrier();
-	time = trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, own);
-	if (unlikely(!time)) {
+	if (unlikely(!trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, own,
+					     &time))) {
 		task->curr_ret_depth--;
 		return false;
 	}

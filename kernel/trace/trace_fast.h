@@ -258,13 +258,14 @@ static __always_inline bool graph_fast_restricted(struct trace_array *tr)
  * @func: the function
  * @depth: how deep it is in others
  * @own: how often preemption is off that the ordinary way would not have switched it off
+ * @time: of the event
  *
  * Context: any, with preemption off.
  *
- * Return: the event's time; 0: nothing was done, take the ordinary way
+ * Return: false: nothing was done, take the ordinary way
  */
-u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth,
-			   unsigned int own)
+bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth,
+			    unsigned int own, u64 *time)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
@@ -274,12 +275,13 @@ u64 trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth
 	if (unlikely(!RB_FAST || !cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
 					 sizeof(*entry), own, 0)))
-		return 0;
+		return false;
 	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
 	entry->graph_ent.func = func;
 	entry->graph_ent.depth = depth;
+	*time = fast.ts;
 	trace_fast_commit(&fast, cpu_buffer);
-	return fast.ts;
+	return true;
 }
 
 /**
