@@ -39,8 +39,8 @@
 	(IS_ENABLED(CONFIG_64BIT) && IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&	\
 	 !IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && !RB_FORCE_8BYTE_ALIGNMENT && !DEBUG_SHIFT)
 
-/* trace_clock_local(); preemption is off. */
-#ifdef CONFIG_X86_64
+/* trace_clock_local(); preemption is off. User-mode Linux has no clock of the processor. */
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #include <asm/sched_clock_inline.h>
 #define rb_fast_clock()	sched_clock_inline()
 #else
