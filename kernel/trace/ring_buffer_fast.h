@@ -16,12 +16,17 @@
  * pin to A		It has not committed. If it has gone to another page, tail_page is
  *			not commit_page, and rb_end_commit() finishes its work. Else what it
  *			has written is committed together with this event.
- * A to C		If it has written anything or gone to another page, page->write has
- *			changed and C fails. So far nothing of this event is in the page:
- *			the ordinary functions start again. If it has discarded what it has
- *			written, page->write is what it was, and so is the last event, whose
- *			time is @after. It has set before_stamp to 0: either B overwrites that,
- *			or the next event gets a full time stamp.
+ * A to check		If it has written anything, has discarded that or has gone to another page,
+ *			@commits has changed. So far nothing of this event is in the page, and
+ *			no time stamp is set: the ordinary functions start again.
+ * check to C		If it has written anything or gone to another page, page->write has
+ *			changed and C fails. If it has discarded what it has written,
+ *			page->write is what it was, and so is the last event, whose time is
+ *			@after. It has set before_stamp to 0: either B overwrites that, or the
+ *			next event gets a full time stamp. If what it has discarded ended where
+ *			the page does, there may be events on the next page already. They are
+ *			later than this one, which still comes last on this page; the commit
+ *			sees that @commits has changed and goes on to the next page.
  * C to D		It finds that the time stamps differ and uses a full one. D makes them
  *			differ again, so that the next event has a full one too.
  * D to F		It adds to the page, or goes to another one, without committing.
@@ -166,6 +171,9 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	rb_fast_step(test, RB_FAST_TIME);
 	/* Time that goes back is a large difference, too. */
 	if (unlikely(test_time_stamp(ts - after)))
+		goto unpin;
+	/* The check. What comes after it is later than @ts. */
+	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
 		goto unpin;
 
 	rb_time_set(&cpu_buffer->before_stamp, ts);			/* B */

@@ -34,7 +34,6 @@ enum fast_place {
 	PLACE_BEFORE,		/* before the event is reserved */
 	PLACE_CHECKED,		/* the same, after recording was found to be on */
 	PLACE_PINNED,		/* the same, and it must not commit */
-	PLACE_FORCED,		/* the same, and before_stamp is set later */
 	PLACE_STAMPED,		/* the same, after before_stamp was set */
 	PLACE_CLOCK,		/* before the clock is read */
 	PLACE_TIME,		/* after the clock was read */
@@ -51,10 +50,10 @@ static const enum fast_place write_place[RB_FAST_STEPS] = {
 	[RB_FAST_CHECKED]	= PLACE_CHECKED,
 	[RB_FAST_CONTEXT]	= PLACE_CHECKED,
 	[RB_FAST_PINNED]	= PLACE_PINNED,
-	[RB_FAST_TAIL]		= PLACE_FORCED,
+	[RB_FAST_TAIL]		= PLACE_PINNED,
 	[RB_FAST_BEFORE]	= PLACE_PINNED,
-	[RB_FAST_AFTER]		= PLACE_FORCED,
-	[RB_FAST_TIME]		= PLACE_FORCED,
+	[RB_FAST_AFTER]		= PLACE_PINNED,
+	[RB_FAST_TIME]		= PLACE_PINNED,
 	[RB_FAST_STAMPED]	= PLACE_STAMPED,
 	[RB_FAST_RESERVED]	= PLACE_WINDOW,
 	[RB_FAST_WRITTEN]	= PLACE_INSIDE,
@@ -329,9 +328,8 @@ static void fast_ordinary_before(u64 *time, u64 *after)
 	cpu_buffer->current_context = 1 << RB_CTX_NORMAL;
 	rb_start_commit(cpu_buffer);
 	fast_run_place(PLACE_PINNED);
-	fast_run_place(PLACE_FORCED);
-	if (fast_has_place(PLACE_FORCED) || fast_has_place(PLACE_STAMPED))
-		rb_time_set(&cpu_buffer->before_stamp, fast_has_place(PLACE_STAMPED) * ft.time);
+	if (fast_has_place(PLACE_STAMPED))
+		rb_time_set(&cpu_buffer->before_stamp, ft.time);
 	fast_run_place(PLACE_STAMPED);
 	rb_time_read(&cpu_buffer->write_stamp, after);
 	if (fast_has_place(PLACE_KEPT)) {
@@ -625,17 +623,6 @@ static void fast_fail(struct kunit *test, const struct fast_scenario *scenario)
 		   scenario->deep ? " in it" : "");
 }
 
-/* If the event does not fit there, the short way ends before it sets before_stamp. */
-static enum fast_place fast_write_place(const struct fast_scenario *scenario)
-{
-	const unsigned int at = scenario->injection[0].at;
-
-	if (at == RB_FAST_TAIL &&
-	    (scenario->setup == SETUP_NONE_FITS || scenario->setup == SETUP_EMPTY))
-		return PLACE_PINNED;
-	return write_place[at];
-}
-
 /* Run it the short way; what comes of it must be what comes of some order of events. */
 static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
 {
@@ -653,7 +640,7 @@ static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
 	if (scenario->nr == 2 && !injection[1].fired)
 		return;
 	if (scenario->nr == 1 && scenario->injection[0].what <= FAST_CROSS) {
-		if (!fast_same(fast_write_place(scenario), 0))
+		if (!fast_same(write_place[scenario->injection[0].at], 0))
 			fast_fail(test, scenario);
 		return;
 	}
@@ -709,7 +696,8 @@ static void fast_test_sabotage(struct kunit *test)
 		ft.scenario = scenario;
 		fast_run(true);
 		KUNIT_EXPECT_TRUE(test, ft.scenario.injection[0].fired);
-		KUNIT_EXPECT_FALSE_MSG(test, fast_same(fast_write_place(&scenario), 0),
+		KUNIT_EXPECT_FALSE_MSG(test,
+				       fast_same(write_place[scenario.injection[0].at], 0),
 				       "sabotage %u", scenario.sabotage);
 	}
 }
