@@ -124,7 +124,8 @@ static struct {
 	size_t				size;
 } ft;
 
-#define FAST_SNAPSHOT_SIZE	(128 * 1024)
+/* Each of FAST_TEST_PAGES and the reader's page three times, and what belongs to it */
+#define FAST_SNAPSHOT_SIZE	(4 * (FAST_TEST_PAGES + 2) * 2 * PAGE_SIZE)
 
 static void fast_test_step(enum rb_fast_step step);
 static void fast_run_place(unsigned int place);
@@ -210,7 +211,7 @@ static void fast_inject_cross(const struct fast_injection *injection)
 	struct buffer_page *page = fast_cpu_buffer()->tail_page;
 	unsigned int i;
 
-	for (i = 0; i < 64 && page == fast_cpu_buffer()->tail_page; i++) {
+	for (i = 0; i < PAGE_SIZE / 64 && page == fast_cpu_buffer()->tail_page; i++) {
 		struct ring_buffer_event *event = fast_reserve(100, false);
 
 		if (!i)
