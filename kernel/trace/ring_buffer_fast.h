@@ -249,6 +249,25 @@ static noinline void rb_fast_wake(struct trace_buffer *buffer,
 	rb_wakeups(buffer, cpu_buffer);
 }
 
+/*
+ * Commit the event, have readers woken by @wake, and let go of the buffer. For callers that
+ * keep what rb_fast_reserve() has filled in.
+ */
+static __always_inline void
+rb_fast_finish(const struct rb_fast *fast, struct ring_buffer_per_cpu *cpu_buffer,
+	       void (*wake)(struct trace_buffer *buffer, struct ring_buffer_per_cpu *cpu_buffer),
+	       const struct rb_fast_test *test)
+{
+	/* Pinned, it is the one that the event was reserved from. */
+	struct trace_buffer *buffer = cpu_buffer->buffer;
+
+	rb_fast_commit(fast, cpu_buffer, test);
+	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
+		wake(buffer, cpu_buffer);
+	/* Whoever has come in between has cleared its own bits. */
+	WRITE_ONCE(cpu_buffer->current_context, 0);
+}
+
 static __always_inline struct ring_buffer_event *
 rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 		     const struct rb_fast_test *test)

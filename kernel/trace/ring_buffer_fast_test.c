@@ -102,6 +102,7 @@ struct fast_scenario {
 	unsigned int		nr;
 	struct fast_injection	injection[2];
 	bool			deep;	/* the second interrupts the first */
+	bool			direct;	/* as the function tracers write events */
 	enum fast_sabotage	sabotage;
 };
 
@@ -120,6 +121,7 @@ static struct {
 	unsigned int			depth, id;
 	long				commits, write;	/* before an interruption */
 	u64				after;
+	unsigned int			checked;	/* that were interrupted as wanted */
 	u8				*got, *want;
 	size_t				size;
 } ft;
@@ -382,12 +384,45 @@ static void fast_ordinary_commit(void)
 	preempt_enable_notrace();
 }
 
+/* What the function tracers do, which keep what they know of the event until they commit it */
+static noinline bool fast_direct(void)
+{
+	struct trace_buffer *buffer = ft.now->buffer;
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct rb_fast fast;
+	bool reserved;
+
+	preempt_disable_notrace();
+	cpu_buffer = buffer->buffers[smp_processor_id()];
+	reserved = rb_fast_reserve(&fast, buffer, cpu_buffer, FAST_TEST_SIZE, &fast_hooks);
+	if (reserved) {
+		memset(rb_event_data(fast.event), 0xff, FAST_TEST_DATA);
+		rb_fast_finish(&fast, cpu_buffer, rb_fast_wake, &fast_hooks);
+	}
+	preempt_enable_notrace();
+	return reserved;
+}
+
+static void fast_run_direct(void)
+{
+	if (fast_direct())
+		return;
+	ft.fast = false;
+	if (fast_reserve(FAST_TEST_DATA, true))
+		fast_commit(true);
+	ft.fast = true;
+}
+
 /* The event, and what interrupts it */
 static void fast_run_event(void)
 {
 	struct ring_buffer_event *event;
 	u64 after, time;
 
+	if (ft.fast && ft.scenario.direct) {
+		fast_run_direct();
+		return;
+	}
 	if (ft.fast) {
 		if (fast_reserve(FAST_TEST_DATA, true))
 			fast_commit(true);
@@ -617,28 +652,63 @@ static bool fast_same(unsigned int first, unsigned int second)
 
 static void fast_fail(struct kunit *test, const struct fast_scenario *scenario)
 {
-	KUNIT_FAIL(test, "setup %u: %u at step %u, %u at step %u%s", scenario->setup,
+	KUNIT_FAIL(test, "setup %u%s: %u at step %u, %u at step %u%s", scenario->setup,
+		   ft.scenario.direct ? ", direct" : "",
 		   scenario->injection[0].what, scenario->injection[0].at,
 		   scenario->nr > 1 ? scenario->injection[1].what : 0,
 		   scenario->nr > 1 ? scenario->injection[1].at : 0,
 		   scenario->deep ? " in it" : "");
 }
 
-/* Run it the short way; what comes of it must be what comes of some order of events. */
-static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
+/* The short way is one, as the event fits and there are others on the page. */
+static bool fast_fits(const struct fast_scenario *scenario)
 {
-	const struct fast_injection *injection = ft.scenario.injection;
+	return scenario->setup != SETUP_NONE_FITS && scenario->setup != SETUP_EMPTY;
+}
+
+/* Is there such a step, and does nothing keep the short way from getting there? */
+static bool fast_must_fire(const struct fast_scenario *scenario, unsigned int i)
+{
+	const struct fast_injection *injection = scenario->injection;
+
+	if (!fast_fits(scenario) || (ft.scenario.direct && injection[0].at == RB_FAST_COMMIT))
+		return false;
+	if (!i || scenario->deep)
+		return true;
+	return ft.scenario.direct && injection[0].at >= RB_FAST_RESERVED &&
+	       injection[1].at != RB_FAST_COMMIT;
+}
+
+static bool fast_fired(struct kunit *test, const struct fast_scenario *scenario)
+{
+	unsigned int i;
+
+	for (i = 0; i < scenario->nr; i++) {
+		if (ft.scenario.injection[i].fired)
+			continue;
+		if (fast_must_fire(scenario, i))
+			KUNIT_FAIL(test, "setup %u%s: step %u was not interrupted",
+				   scenario->setup, ft.scenario.direct ? ", direct" : "",
+				   scenario->injection[i].at);
+		return false;
+	}
+	ft.checked++;
+	return true;
+}
+
+/* Run it the short way; what comes of it must be what comes of some order of events. */
+static void fast_check_way(struct kunit *test, const struct fast_scenario *scenario, bool direct)
+{
 	unsigned int first, second;
 
 	/* All runs write to one processor's buffer. */
 	guard(migrate)();
 	ft.scenario = *scenario;
+	ft.scenario.direct = direct;
 	fast_run(true);
 	KUNIT_EXPECT_LE(test, ft.size, FAST_SNAPSHOT_SIZE);
 	/* If it does not get that far, there is nothing to see. */
-	if (scenario->nr && !injection[0].fired)
-		return;
-	if (scenario->nr == 2 && !injection[1].fired)
+	if (!fast_fired(test, scenario))
 		return;
 	if (scenario->nr == 1 && scenario->injection[0].what <= FAST_CROSS) {
 		if (!fast_same(write_place[scenario->injection[0].at], 0))
@@ -662,6 +732,12 @@ static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
 	fast_fail(test, scenario);
 }
 
+static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
+{
+	fast_check_way(test, scenario, false);
+	fast_check_way(test, scenario, true);
+}
+
 /* Nothing interrupts, and it is the short way that does it where it can. */
 static void fast_test_alone(struct kunit *test)
 {
@@ -679,16 +755,15 @@ static void fast_test_taken(struct kunit *test)
 		guard(migrate)();
 		ft.scenario = scenario;
 		fast_run(true);
-		KUNIT_EXPECT_EQ_MSG(test, ft.scenario.injection[0].fired,
-				    scenario.setup != SETUP_NONE_FITS &&
-				    scenario.setup != SETUP_EMPTY, "setup %u", scenario.setup);
+		KUNIT_EXPECT_EQ_MSG(test, ft.scenario.injection[0].fired, fast_fits(&scenario),
+				    "setup %u", scenario.setup);
 	}
 }
 
 /* The comparison would notice if one of the steps were missing. */
-static void fast_test_sabotage(struct kunit *test)
+static void fast_sabotage_way(struct kunit *test, bool direct)
 {
-	struct fast_scenario scenario = { .nr = 1, .setup = SETUP_SOME };
+	struct fast_scenario scenario = { .nr = 1, .setup = SETUP_SOME, .direct = direct };
 
 	guard(migrate)();
 	for (scenario.sabotage = SOUND + 1; scenario.sabotage < FAST_SABOTAGES;
@@ -699,8 +774,15 @@ static void fast_test_sabotage(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ft.scenario.injection[0].fired);
 		KUNIT_EXPECT_FALSE_MSG(test,
 				       fast_same(write_place[scenario.injection[0].at], 0),
-				       "sabotage %u", scenario.sabotage);
+				       "sabotage %u%s", scenario.sabotage,
+				       direct ? ", direct" : "");
 	}
+}
+
+static void fast_test_sabotage(struct kunit *test)
+{
+	fast_sabotage_way(test, false);
+	fast_sabotage_way(test, true);
 }
 
 static void fast_test_one(struct kunit *test)

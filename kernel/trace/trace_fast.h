@@ -164,15 +164,8 @@ static noinline void trace_fast_wake(struct trace_buffer *buffer,
 static __always_inline void trace_fast_commit(const struct rb_fast *fast,
 					      struct ring_buffer_per_cpu *cpu_buffer)
 {
-	/* Pinned, it is the one that the event was reserved from. */
-	struct trace_buffer *buffer = cpu_buffer->buffer;
-
 	__this_cpu_write(trace_taskinfo_save, true);
-	rb_fast_commit(fast, cpu_buffer, NULL);
-	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
-		trace_fast_wake(buffer, cpu_buffer);
-	/* Whoever has come in between has cleared its own bits. */
-	WRITE_ONCE(cpu_buffer->current_context, 0);
+	rb_fast_finish(fast, cpu_buffer, trace_fast_wake, NULL);
 }
 
 static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned long ip,
