@@ -15,6 +15,7 @@
 
 #define FAST_TEST_PAGES	2
 #define FAST_TEST_DATA	24	/* of an event */
+#define FAST_TEST_MAX	120	/* more than is in the header */
 #define FAST_TEST_SIZE	(FAST_TEST_DATA + RB_EVNT_HDR_SIZE)
 
 /* What interrupts */
@@ -26,6 +27,10 @@ enum fast_what {
 	FAST_OFF,
 	FAST_JUMP,		/* of time, and back */
 	FAST_BACK,
+	FAST_FLOOD,		/* as much as there is room for, and more */
+	FAST_NEST,		/* a write inside of what may nest */
+	FAST_CPU_OFF,
+	FAST_ABSOLUTE,		/* full time stamps from now on */
 	FAST_WHATS
 };
 
@@ -102,6 +107,7 @@ struct fast_scenario {
 	unsigned int		nr;
 	struct fast_injection	injection[2];
 	bool			deep;	/* the second interrupts the first */
+	int			context; /* what preempt_count() has of the writer's */
 	bool			direct;	/* as the function tracers write events */
 	enum fast_sabotage	sabotage;
 };
@@ -115,12 +121,15 @@ static struct {
 	struct fast_pair		*now;
 	struct fast_scenario		scenario;
 	bool				fast;
-	bool				off;		/* as soon as it is reserved */
+	/* As soon as it is reserved */
+	bool				off, absolute;
+	int				cpu_off;
 	u64				time;
 	int				clock_place;	/* what the clock runs, or -1 */
-	unsigned int			depth, id;
+	unsigned int			depth, id, len;
 	long				commits, write;	/* before an interruption */
-	u64				after;
+	u64				after, event_time;
+	unsigned int			overruns;	/* of the page that is committed to */
 	unsigned int			checked;	/* that were interrupted as wanted */
 	u8				*got, *want;
 	size_t				size;
@@ -150,6 +159,14 @@ static void fast_no_step(enum rb_fast_step step) { }
 static const struct rb_fast_test fast_hooks = { fast_test_clock, fast_test_step };
 static const struct rb_fast_test fast_quiet = { fast_test_clock, fast_no_step };
 
+static void fast_fill_in(struct ring_buffer_event *event, bool outer)
+{
+	memset(rb_event_data(event), outer ? 0xff : ft.id++ & 0x7f,
+	       ring_buffer_event_length(event));
+	if (outer)
+		ft.event_time = ring_buffer_event_time_stamp(ft.now->buffer, event);
+}
+
 /* As in production: by the short way if it does it */
 static noinline struct ring_buffer_event *fast_reserve(unsigned int len, bool outer)
 {
@@ -161,7 +178,7 @@ static noinline struct ring_buffer_event *fast_reserve(unsigned int len, bool ou
 				rb_fast_lock_reserve(buffer, len, &fast_quiet);
 	event = event ?: rb_lock_reserve(buffer, len);
 	if (event)
-		memset(rb_event_data(event), outer ? 0xff : ft.id++ & 0x7f, len);
+		fast_fill_in(event, outer);
 	return event;
 }
 
@@ -224,9 +241,21 @@ static void fast_inject_cross(const struct fast_injection *injection)
 	}
 }
 
+/* The tail comes to where the interrupted writer is, and goes no further. */
+static void fast_inject_flood(void)
+{
+	const unsigned int nr = fast_cpu_buffer()->nr_pages * PAGE_SIZE / 64;
+	unsigned int i;
+
+	for (i = 0; i < nr && fast_write(100); i++)
+		;
+	ft.overruns += local_read(&fast_cpu_buffer()->commit_overrun);
+}
+
 static void fast_inject(struct fast_injection *injection)
 {
-	const int context = ft.depth++ ? NMI_OFFSET : HARDIRQ_OFFSET;
+	const bool nmi = ft.depth++ || ft.scenario.context >= HARDIRQ_OFFSET;
+	const int context = nmi ? NMI_OFFSET : HARDIRQ_OFFSET;
 
 	injection->fired = true;
 	__preempt_count_add(context);
@@ -246,6 +275,20 @@ static void fast_inject(struct fast_injection *injection)
 		break;
 	case FAST_OFF:
 		ring_buffer_record_off(ft.now->buffer);
+		break;
+	case FAST_FLOOD:
+		fast_inject_flood();
+		break;
+	case FAST_NEST:
+		ring_buffer_nest_start(ft.now->buffer);
+		fast_inject_write(injection, false);
+		ring_buffer_nest_end(ft.now->buffer);
+		break;
+	case FAST_CPU_OFF:
+		atomic_inc(&fast_cpu_buffer()->record_disabled);
+		break;
+	case FAST_ABSOLUTE:
+		ft.now->buffer->time_stamp_abs = true;
 		break;
 	case FAST_JUMP:
 		ft.time += 1ULL << (TS_SHIFT + 1);
@@ -351,6 +394,9 @@ static void fast_ordinary_before(u64 *time, u64 *after)
 	if (fast_has_place(PLACE_CHECKED) || fast_has_place(PLACE_KEPT)) {
 		ft.off = !ring_buffer_record_is_on(ft.now->buffer);
 		ring_buffer_record_on(ft.now->buffer);
+		ft.cpu_off = atomic_xchg(&cpu_buffer->record_disabled, 0);
+		ft.absolute = ft.now->buffer->time_stamp_abs;
+		ft.now->buffer->time_stamp_abs = false;
 	}
 }
 
@@ -361,6 +407,8 @@ static void fast_ordinary_inside(u64 after)
 
 	if (ft.off)
 		ring_buffer_record_off(ft.now->buffer);
+	atomic_add(ft.cpu_off, &cpu_buffer->record_disabled);
+	ft.now->buffer->time_stamp_abs |= ft.absolute;
 	if (fast_has_place(PLACE_KEPT))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	if (fast_has_place(PLACE_WINDOW)) {
@@ -394,9 +442,10 @@ static noinline bool fast_direct(void)
 
 	preempt_disable_notrace();
 	cpu_buffer = buffer->buffers[smp_processor_id()];
-	reserved = rb_fast_reserve(&fast, buffer, cpu_buffer, FAST_TEST_SIZE, &fast_hooks);
+	reserved = rb_fast_reserve(&fast, buffer, cpu_buffer, rb_calculate_event_length(ft.len),
+				   &fast_hooks);
 	if (reserved) {
-		memset(rb_event_data(fast.event), 0xff, FAST_TEST_DATA);
+		fast_fill_in(fast.event, true);
 		rb_fast_finish(&fast, cpu_buffer, rb_fast_wake, &fast_hooks);
 	}
 	preempt_enable_notrace();
@@ -408,7 +457,7 @@ static void fast_run_direct(void)
 	if (fast_direct())
 		return;
 	ft.fast = false;
-	if (fast_reserve(FAST_TEST_DATA, true))
+	if (fast_reserve(ft.len, true))
 		fast_commit(true);
 	ft.fast = true;
 }
@@ -424,14 +473,14 @@ static void fast_run_event(void)
 		return;
 	}
 	if (ft.fast) {
-		if (fast_reserve(FAST_TEST_DATA, true))
+		if (fast_reserve(ft.len, true))
 			fast_commit(true);
 		return;
 	}
 	fast_ordinary_before(&time, &after);
 	if (fast_has_place(PLACE_KEPT))
 		swap(ft.time, time);
-	event = fast_reserve(FAST_TEST_DATA, true);
+	event = fast_reserve(ft.len, true);
 	if (fast_has_place(PLACE_KEPT))
 		swap(ft.time, time);
 	fast_ordinary_inside(after);
@@ -530,6 +579,7 @@ static void fast_save_page(struct ring_buffer_per_cpu *cpu_buffer, struct buffer
 	fast_save_value(rb_page_write(page));
 	fast_save_value(rb_page_entries(page));
 	fast_save_value(local_read(&page->page->commit));
+	fast_save_value(page->real_end);
 	fast_save_value(page->read);
 	if (!end)
 		return;
@@ -560,7 +610,13 @@ static void fast_save_buffer(struct trace_buffer *buffer)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
 	struct buffer_page *head = rb_set_head_page(cpu_buffer), *page = head;
+	u64 stamp;
 
+	rb_time_read(&cpu_buffer->write_stamp, &stamp);
+	fast_save_value(stamp);
+	fast_save_value(cpu_buffer->lost_events);
+	fast_save_value(cpu_buffer->last_overrun);
+	fast_save_value(cpu_buffer->nest);
 	fast_save_value(local_read(&cpu_buffer->entries_bytes));
 	fast_save_value(local_read(&cpu_buffer->entries));
 	fast_save_value(local_read(&cpu_buffer->overrun));
@@ -586,8 +642,17 @@ static void fast_save_buffer(struct trace_buffer *buffer)
 static void fast_reset(struct trace_buffer *buffer)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
+	struct buffer_page *page;
+	int i;
 
 	rb_reset_cpu(cpu_buffer);
+	cpu_buffer->reader_page->real_end = 0;
+	for (page = cpu_buffer->head_page, i = 0; i < cpu_buffer->nr_pages; i++) {
+		page->real_end = 0;
+		rb_inc_page(&page);
+	}
+	buffer->time_stamp_abs = false;
+	atomic_set(&cpu_buffer->record_disabled, 0);
 	cpu_buffer->irq_work.waiters_pending = false;
 	cpu_buffer->irq_work.full_waiters_pending = false;
 	cpu_buffer->irq_work.wakeup_full = false;
@@ -608,9 +673,12 @@ static void fast_run(bool fast)
 	ft.now = &ft.pair[ft.scenario.setup == SETUP_FULL];
 	ft.fast = fast;
 	ft.off = false;
+	ft.absolute = false;
+	ft.cpu_off = 0;
 	ft.time = 1000;
 	ft.clock_place = -1;
 	ft.id = 0;
+	ft.event_time = 0;
 	ft.size = 0;
 	for (i = 0; i < ARRAY_SIZE(ft.scenario.injection); i++)
 		ft.scenario.injection[i].fired = false;
@@ -619,7 +687,9 @@ static void fast_run(bool fast)
 	fast_reset(ft.now->buffer);
 	fast_reset(ft.now->spare);
 	fast_set_up();
+	__preempt_count_add(ft.scenario.context);
 	fast_run_event();
+	__preempt_count_sub(ft.scenario.context);
 	ft.clock_place = -1;
 	fast_save_buffer(ft.now->buffer);
 	/* The next ones tell whether the time stamps are right. */
@@ -627,6 +697,7 @@ static void fast_run(bool fast)
 		ft.time += 100;
 		fast_write(FAST_TEST_DATA);
 	}
+	fast_save_value(ft.event_time);
 	fast_save_value(ft.id);
 	fast_save_value(ft.time);
 	fast_save_buffer(ft.now->buffer);
@@ -679,6 +750,11 @@ static bool fast_must_fire(const struct fast_scenario *scenario, unsigned int i)
 	       injection[1].at != RB_FAST_COMMIT;
 }
 
+static bool fast_writes(enum fast_what what)
+{
+	return what <= FAST_CROSS || what == FAST_FLOOD || what == FAST_NEST;
+}
+
 static bool fast_fired(struct kunit *test, const struct fast_scenario *scenario)
 {
 	unsigned int i;
@@ -696,6 +772,19 @@ static bool fast_fired(struct kunit *test, const struct fast_scenario *scenario)
 	return true;
 }
 
+/* Before the event is reserved, while it is written, or when it is committed */
+static unsigned int fast_phase(enum fast_place place)
+{
+	return (place >= PLACE_WINDOW) + (place >= PLACE_COMMITTED);
+}
+
+static unsigned int fast_step_phase(const struct fast_scenario *scenario, unsigned int i)
+{
+	const unsigned int at = scenario->injection[i].at;
+
+	return (at >= RB_FAST_RESERVED) + (at >= RB_FAST_UNPINNED);
+}
+
 /* Run it the short way; what comes of it must be what comes of some order of events. */
 static void fast_check_way(struct kunit *test, const struct fast_scenario *scenario, bool direct)
 {
@@ -710,7 +799,7 @@ static void fast_check_way(struct kunit *test, const struct fast_scenario *scena
 	/* If it does not get that far, there is nothing to see. */
 	if (!fast_fired(test, scenario))
 		return;
-	if (scenario->nr == 1 && scenario->injection[0].what <= FAST_CROSS) {
+	if (scenario->nr == 1 && fast_writes(scenario->injection[0].what)) {
 		if (!fast_same(write_place[scenario->injection[0].at], 0))
 			fast_fail(test, scenario);
 		return;
@@ -720,6 +809,8 @@ static void fast_check_way(struct kunit *test, const struct fast_scenario *scena
 					   write_place[scenario->injection[1].at]))
 		return;
 	for (first = 0; first < FAST_PLACES; first++) {
+		if (scenario->nr && fast_phase(first) != fast_step_phase(scenario, 0))
+			continue;
 		for (second = first; second < FAST_PLACES; second++) {
 			if (fast_same(first, second))
 				return;
@@ -735,7 +826,8 @@ static void fast_check_way(struct kunit *test, const struct fast_scenario *scena
 static void fast_check(struct kunit *test, const struct fast_scenario *scenario)
 {
 	fast_check_way(test, scenario, false);
-	fast_check_way(test, scenario, true);
+	if (ft.len <= RB_MAX_SMALL_DATA)
+		fast_check_way(test, scenario, true);
 }
 
 /* Nothing interrupts, and it is the short way that does it where it can. */
@@ -743,8 +835,11 @@ static void fast_test_alone(struct kunit *test)
 {
 	struct fast_scenario scenario = { };
 
-	for (; scenario.setup < FAST_SETUPS; scenario.setup++)
-		fast_check(test, &scenario);
+	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
+		for (ft.len = 0; ft.len <= FAST_TEST_MAX; ft.len++)
+			fast_check(test, &scenario);
+	}
+	ft.len = FAST_TEST_DATA;
 }
 
 static void fast_test_taken(struct kunit *test)
@@ -785,9 +880,9 @@ static void fast_test_sabotage(struct kunit *test)
 	fast_sabotage_way(test, true);
 }
 
-static void fast_test_one(struct kunit *test)
+static void fast_test_one_in(struct kunit *test, int context)
 {
-	struct fast_scenario scenario = { .nr = 1 };
+	struct fast_scenario scenario = { .nr = 1, .context = context };
 	struct fast_injection *one = &scenario.injection[0];
 
 	for (; scenario.setup < FAST_SETUPS; scenario.setup++) {
@@ -796,6 +891,19 @@ static void fast_test_one(struct kunit *test)
 				fast_check(test, &scenario);
 		}
 	}
+}
+
+static void fast_test_one(struct kunit *test)
+{
+	static const int contexts[] = { 0, SOFTIRQ_OFFSET, HARDIRQ_OFFSET, NMI_OFFSET };
+	int i;
+
+	ft.checked = 0;
+	ft.overruns = 0;
+	for (i = 0; i < ARRAY_SIZE(contexts); i++)
+		fast_test_one_in(test, contexts[i]);
+	KUNIT_EXPECT_GT(test, ft.overruns, 0);
+	kunit_info(test, "%u scenarios", ft.checked);
 }
 
 static void fast_test_deep(struct kunit *test)
@@ -837,6 +945,10 @@ static void fast_test_clocks(struct kunit *test)
 	u64 before, now, after;
 	int i;
 
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+	kunit_info(test, "the counter is %sread inline",
+		   static_key_enabled(&sched_clock_is_tsc) ? "" : "not ");
+#endif
 	for (i = 0; i < 1000; i++) {
 		scoped_guard(irq) {
 			before = trace_clock_local();
@@ -876,6 +988,7 @@ static int fast_test_init(struct kunit_suite *suite)
 {
 	int i;
 
+	ft.len = FAST_TEST_DATA;
 	ft.got = kvmalloc(FAST_SNAPSHOT_SIZE, GFP_KERNEL);
 	ft.want = kvmalloc(FAST_SNAPSHOT_SIZE, GFP_KERNEL);
 	for (i = 0; i < ARRAY_SIZE(ft.pair); i++) {
@@ -898,7 +1011,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_alone),
 	KUNIT_CASE(fast_test_taken),
 	KUNIT_CASE(fast_test_sabotage),
-	KUNIT_CASE(fast_test_one),
+	KUNIT_CASE_SLOW(fast_test_one),
 	KUNIT_CASE_SLOW(fast_test_deep),
 	KUNIT_CASE_SLOW(fast_test_two),
 	{ }
