@@ -140,7 +140,9 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 
 	/*
 	 * The pin. The bit of any context would do that no interrupting writer has: this one
-	 * is the last to be cleared by trace_recursive_unlock(). @committing was 0, as
+	 * is the last to be cleared by trace_recursive_unlock(). In an interrupt, that leaves
+	 * its own bit to whoever recurses there, who may do so once more before it is refused
+	 * than if the ordinary functions had written this event. @committing was 0, as
 	 * current_context was.
 	 */
 	WRITE_ONCE(cpu_buffer->current_context, 1 << RB_CTX_NORMAL);

@@ -7,6 +7,10 @@
  * nothing that can be traced runs here, except for wake-ups. Those are rare and have that
  * of function tracing; as long as it is held, and in whatever else the base protects,
  * these tracers' events are written the ordinary way.
+ *
+ * Preemption is switched on again without protection, too. If another task is to run then,
+ * what the scheduler calls is traced; the ordinary way still has its protection there, and
+ * leaves these functions out.
  */
 #include <linux/ftrace.h>
 
