@@ -96,6 +96,17 @@ struct rb_fast {
 	long				commits;
 };
 
+/* Would the event be on the page, and not the first there? That one gives the page its time. */
+static __always_inline bool rb_fast_fits(struct buffer_page *page, unsigned long index,
+					 unsigned long length)
+{
+	const unsigned long least = PAGE_SIZE - BUF_PAGE_HDR_SIZE;
+
+	/* No page is smaller. */
+	return likely(index - 1 < least - length) ||
+	       (index && index + length <= rb_page_capacity(page));
+}
+
 /* Gives up what was pinned, and commits what was written meanwhile. */
 static noinline void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer)
 {
@@ -158,9 +169,8 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	write = local_read(&page->write);				/* A */
 	index = write & RB_WRITE_MASK;
 	rb_fast_step(test, RB_FAST_TAIL);
-	/* The first event of a page gives it its time. */
-	if (unlikely(page != READ_ONCE(cpu_buffer->commit_page) || !index ||
-		     index + length > rb_page_capacity(page)))
+	if (unlikely(page != READ_ONCE(cpu_buffer->commit_page) ||
+		     !rb_fast_fits(page, index, length)))
 		goto unpin;
 
 	rb_time_read(&cpu_buffer->before_stamp, &before);
@@ -188,8 +198,6 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
 		rb_fast_check_time(cpu_buffer, page, index, ts, after);
 
-	/* For ring_buffer_event_time_stamp() */
-	cpu_buffer->event_stamp[0] = ts;
 	fast->page = page;
 	fast->event = __rb_page_index(page, index);
 	fast->end = index + length;
@@ -239,10 +247,11 @@ static __always_inline void rb_fast_commit(const struct rb_fast *fast,
 static __always_inline bool rb_fast_wakes(const struct trace_buffer *buffer,
 					  const struct ring_buffer_per_cpu *cpu_buffer)
 {
-	return (buffer->irq_work.waiters_pending | cpu_buffer->irq_work.waiters_pending) ||
-	       (cpu_buffer->irq_work.full_waiters_pending &&
-		cpu_buffer->last_pages_touch != local_read(&cpu_buffer->pages_touched) &&
-		cpu_buffer->reader_page != cpu_buffer->commit_page);
+	const bool any = buffer->irq_work.waiters_pending | cpu_buffer->irq_work.waiters_pending;
+
+	return unlikely(any | cpu_buffer->irq_work.full_waiters_pending) &&
+	       (any || (cpu_buffer->last_pages_touch != local_read(&cpu_buffer->pages_touched) &&
+			cpu_buffer->reader_page != cpu_buffer->commit_page));
 }
 
 static noinline void rb_fast_wake(struct trace_buffer *buffer,
@@ -283,12 +292,15 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 
 	preempt_disable_notrace();
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
-	if (likely(cpu_buffer &&
-		   rb_fast_reserve(&fast, buffer, cpu_buffer, rb_calculate_event_length(length),
-				   test)))
-		return fast.event;
-	preempt_enable_notrace();
-	return NULL;
+	if (unlikely(!cpu_buffer ||
+		     !rb_fast_reserve(&fast, buffer, cpu_buffer, rb_calculate_event_length(length),
+				      test))) {
+		preempt_enable_notrace();
+		return NULL;
+	}
+	/* For ring_buffer_event_time_stamp() */
+	cpu_buffer->event_stamp[0] = fast.ts;
+	return fast.event;
 }
 
 /* Commits an event that was reserved in either way. */
