@@ -948,7 +948,7 @@ static void fast_test_clocks(struct kunit *test)
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 	kunit_info(test, "the counter is %sread inline",
-		   static_key_enabled(&sched_clock_is_tsc) ? "" : "not ");
+		   raw_cpu_read(sched_clock_scale.mul) ? "" : "not ");
 #endif
 	for (i = 0; i < 1000; i++) {
 		scoped_guard(irq) {
@@ -960,10 +960,11 @@ static void fast_test_clocks(struct kunit *test)
 		KUNIT_EXPECT_LE(test, now, after);
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 		scoped_guard(irq) {
-			const u64 cycles = get_random_u64() >> (i % 64);
+			const u64 cycles = get_random_u64() >> (1 + i % 63);
+			const u64 mul = this_cpu_read(sched_clock_scale.mul);
 
 			before = native_sched_clock_from_tsc(cycles);
-			now = sched_clock_from_cycles(cycles);
+			now = mul ? sched_clock_from_cycles(cycles, mul) : before;
 		}
 		KUNIT_EXPECT_EQ(test, before, now);
 #endif

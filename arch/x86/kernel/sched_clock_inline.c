@@ -1,12 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When may sched_clock() be read without calling it?
+ * What sched_clock_inline() works with.
+ *
+ * tsc.c tells before it changes how a counter is scaled. Until that has settled,
+ * sched_clock() is called. Then each CPU takes over its new scale.
  */
+#include <linux/cpu.h>
 #include <linux/init.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include <asm/sched_clock_inline.h>
+#include <asm/timer.h>
+#include <asm/tsc.h>
 
-DEFINE_STATIC_KEY_FALSE_RO(sched_clock_is_tsc);
+DEFINE_PER_CPU_ALIGNED(struct sched_clock_scale, sched_clock_scale);
+
+static DEFINE_RAW_SPINLOCK(scale_lock);
+static unsigned int scale_changes;	/* how often tsc.c has told */
+static unsigned int scale_settled;	/* how often it had when CPUs last took over a scale */
+static bool scale_used;
+
+/* This CPU takes over its scale, unless that is about to change. Interrupts are off. */
+static void scale_update(void)
+{
+	struct cyc2ns_data data;
+
+	if (scale_settled != scale_changes)
+		return;
+	cyc2ns_read_begin(&data);
+	cyc2ns_read_end();
+	/* A slow counter has no such multiplier. */
+	if (data.cyc2ns_mul >> data.cyc2ns_shift > 1)
+		return;
+	this_cpu_write(sched_clock_scale.offset, data.cyc2ns_offset);
+	/* Pairs with smp_rmb() in sched_clock_from_cycles(). */
+	smp_wmb();
+	this_cpu_write(sched_clock_scale.mul, (u64)data.cyc2ns_mul << (63 - data.cyc2ns_shift));
+}
+
+static void scale_settle(void *seen)
+{
+	guard(raw_spinlock_irqsave)(&scale_lock);
+	if (*(unsigned int *)seen != scale_changes)
+		return;		/* The work is queued again. */
+	scale_settled = scale_changes;
+	scale_update();
+}
+
+/*
+ * tsc.c scales with interrupts off, so that it has finished after a grace period; and so
+ * has whoever has read a multiplier from before.
+ */
+static void scale_work_func(struct work_struct *work)
+{
+	unsigned int seen = READ_ONCE(scale_changes);
+
+	synchronize_rcu();
+	guard(cpus_read_lock)();
+	on_each_cpu(scale_settle, &seen, true);
+}
+
+static DECLARE_DELAYED_WORK(scale_work, scale_work_func);
+
+/**
+ * sched_clock_scale_changes - the time of sched_clock() is to be scaled in another way
+ *
+ * Context: with interrupts off until it is, on any CPU.
+ */
+void sched_clock_scale_changes(void)
+{
+	unsigned int cpu;
+
+	scoped_guard(raw_spinlock, &scale_lock) {
+		WRITE_ONCE(scale_changes, scale_changes + 1);
+		for_each_possible_cpu(cpu)
+			WRITE_ONCE(per_cpu(sched_clock_scale.mul, cpu), 0);
+	}
+	/* Not each time, on old processors whose counter's frequency keeps changing */
+	if (READ_ONCE(scale_used))
+		schedule_delayed_work(&scale_work, HZ / 10);
+}
+
+static int scale_online(unsigned int cpu)
+{
+	guard(raw_spinlock_irqsave)(&scale_lock);
+	scale_update();
+	return 0;
+}
 
 /*
  * By now the platform has chosen a clock: a paravirtual one, the time stamp counter or
@@ -14,8 +97,10 @@ DEFINE_STATIC_KEY_FALSE_RO(sched_clock_is_tsc);
  */
 static int __init sched_clock_inline_init(void)
 {
-	if (using_native_sched_clock() && static_key_enabled(&__use_tsc))
-		static_branch_enable(&sched_clock_is_tsc);
-	return 0;
+	if (!using_native_sched_clock() || !static_key_enabled(&__use_tsc))
+		return 0;
+	cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/sched_clock:online", scale_online, NULL);
+	WRITE_ONCE(scale_used, true);
+	return schedule_delayed_work(&scale_work, 0) ? 0 : -EBUSY;
 }
 core_initcall(sched_clock_inline_init);
