@@ -34,8 +34,16 @@ static __always_inline bool trace_fast_migration_disabled(void)
 }
 #endif
 
+/* Is this anything but a task that may run on? */
+static __always_inline bool trace_fast_unusual(unsigned int depth)
+{
+	return unlikely(depth > 0xf || test_preempt_need_resched() || tif_need_resched() ||
+			trace_fast_migration_disabled() ||
+			(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()));
+}
+
 /*
- * As tracing_gen_ctx(), which is asked if this is anything but a task that may run on.
+ * As tracing_gen_ctx(), which is asked only if it has anything to add.
  * @own: how often preemption is off that the ordinary way would not have switched it off
  * @dec: how often it is off that the event does not tell. There is no more than 15 to
  *	 subtract it from.
@@ -44,12 +52,33 @@ static __always_inline unsigned int trace_fast_context(unsigned int own, unsigne
 {
 	const unsigned int depth = preempt_count();
 
-	if (unlikely(depth > 0xf || tif_need_resched() || test_preempt_need_resched() ||
-		     trace_fast_migration_disabled() ||
-		     (IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count())))
+	if (trace_fast_unusual(depth))
 		return (tracing_gen_ctx() & ~0xfU) +
 		       min_t(unsigned int, (depth & PREEMPT_MASK) - own, 0xf) - dec;
 	return depth - own - dec + (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0);
+}
+
+/* The first word of an event, in one piece: as in struct trace_entry, in either byte order */
+struct trace_fast_head {
+	u32	type : 16, flags : 8, preempt_count : 8;
+};
+
+/* As tracing_generic_entry_update(), with the context: a word is enough for most tasks. */
+static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned short type,
+					    unsigned int own, unsigned int dec)
+{
+	const unsigned int depth = preempt_count();
+
+	BUILD_BUG_ON(offsetof(struct trace_entry, flags) != 2 ||
+		     offsetof(struct trace_entry, preempt_count) != 3);
+	if (likely(!trace_fast_unusual(depth) && !irqs_disabled())) {
+		*(struct trace_fast_head *)entry = (struct trace_fast_head) {
+			.type = type, .preempt_count = depth - own - dec,
+		};
+		entry->pid = current->pid;
+	} else {
+		tracing_generic_entry_update(entry, type, trace_fast_context(own, dec));
+	}
 }
 
 #ifdef CONFIG_EVENT_TRACING
@@ -150,8 +179,7 @@ trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	BUILD_BUG_ON(size > RB_MAX_SMALL_DATA || size <= RB_LEN_TIME_EXTEND);
 	if (unlikely(!rb_fast_reserve(fast, buffer, cpu_buffer, length, NULL)))
 		return false;
-	tracing_generic_entry_update((struct trace_entry *)fast->event->array, type,
-				     trace_fast_context(own, dec));
+	trace_fast_fill((struct trace_entry *)fast->event->array, type, own, dec);
 	return true;
 }
 
