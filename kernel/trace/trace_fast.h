@@ -14,6 +14,7 @@
  */
 #include <linux/ftrace.h>
 
+#include "fgraph_fast.h"
 #include "trace_fast_recursion.h"
 
 /* Somebody wants events, not only through tracefs. */
@@ -277,27 +278,16 @@ static __always_inline bool graph_fast_restricted(struct trace_array *tr)
 	       !ftrace_trace_task(tr);
 }
 
-/**
- * trace_fast_graph_entry - write function_graph's event of a call
- * @tr: the instance
- * @func: the function
- * @depth: how deep it is in others
- * @own: how often preemption is off that the ordinary way would not have switched it off
- * @time: of the event
- *
- * Context: any, with preemption off.
- *
- * Return: false: nothing was done, take the ordinary way
- */
-bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int depth,
-			    unsigned int own, u64 *time)
+/* Write the event of a call. @own: as trace_fast_context() */
+static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
+						   int depth, unsigned int own, u64 *time)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
 	struct ftrace_graph_ent_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!RB_FAST || !cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
+	if (unlikely(!cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
 					 sizeof(*entry), own, 0)))
 		return false;
@@ -309,26 +299,17 @@ bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func, int dept
 	return true;
 }
 
-/**
- * trace_fast_graph_return - write function_graph's event of a return
- * @tr: the instance
- * @frame: of the function, in the shadow stack
- * @retval: what it returns
- * @depth: how deep it is in others
- *
- * Context: any, with preemption off.
- *
- * Return: false: nothing was done, take the ordinary way
- */
-bool trace_fast_graph_return(struct trace_array *tr, const struct ftrace_ret_stack *frame,
-			     unsigned long retval, int depth)
+/* Write the event of a return. @frame: the function's, in the shadow stack */
+static __always_inline bool trace_fast_graph_return(struct trace_array *tr,
+						    const struct ftrace_ret_stack *frame,
+						    unsigned long retval, int depth)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
 	struct ftrace_graph_ret_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!RB_FAST || !cpu_buffer ||
+	if (unlikely(!cpu_buffer ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
 					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT), 0)))
 		return false;
@@ -346,6 +327,152 @@ bool trace_fast_graph_return(struct trace_array *tr, const struct ftrace_ret_sta
 	entry->rettime = 0;
 	trace_fast_commit(&fast, cpu_buffer);
 	return true;
+}
+
+/* The frame at an offset of a shadow stack */
+static __always_inline struct ftrace_ret_stack *graph_fast_frame(unsigned long *stack, int offset)
+{
+	return (struct ftrace_ret_stack *)&stack[offset];
+}
+
+/* The top word of a frame that only @gops wants */
+static __always_inline unsigned long graph_fast_word(const struct fgraph_ops *gops)
+{
+	return fgraph_fast.word | BIT(gops->idx + fgraph_fast.shift);
+}
+
+/*
+ * As ftrace_push_return_trace(), in its order: whoever interrupts and unwinds finds the
+ * frame's offset in the top word, before curr_ret_stack covers that. It may write a frame
+ * of its own here until then, so everything is written afterwards.
+ */
+static __always_inline void graph_fast_push(struct task_struct *task, unsigned long *stack,
+					    unsigned long ret, unsigned long func, u64 time,
+					    unsigned long *retp, unsigned long word)
+{
+	const int offset = READ_ONCE(task->curr_ret_stack), top = offset + fgraph_fast.top;
+	struct ftrace_ret_stack *frame = graph_fast_frame(stack, offset);
+
+	WRITE_ONCE(stack[top], word);
+	WRITE_ONCE(frame->ret, ret);
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, top + 1);
+	barrier();
+	WRITE_ONCE(stack[top], word);
+	WRITE_ONCE(frame->ret, ret);
+	frame->func = func;
+	frame->calltime = time;
+	frame->retp = retp;
+}
+
+static __always_inline bool graph_fast_enter(unsigned long ret, unsigned long func,
+					     unsigned long *retp, unsigned int own)
+{
+	/* Again, with preemption off: it is freed an RCU grace period after it went. */
+	const struct fgraph_ops *gops = READ_ONCE(*fgraph_fast.gops);
+	struct task_struct *task = current;
+	unsigned long *stack = READ_ONCE(task->ret_stack);
+	u64 time;
+
+	if (unlikely(gops->entryfunc != trace_graph_entry || !stack))
+		return false;
+	/* As in ftrace_push_return_trace(), the rest is read after ret_stack. */
+	smp_rmb();
+	if (unlikely(task->curr_ret_stack + fgraph_fast.top + 1 >= fgraph_fast.max ||
+		     stack[fgraph_fast.vars + gops->idx]))
+		return false;
+
+	/* What interrupts is one deeper. */
+	task->curr_ret_depth++;
+	barrier();
+	if (unlikely(!trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, own,
+					     &time))) {
+		task->curr_ret_depth--;
+		return false;
+	}
+	graph_fast_push(task, stack, ret, func, time, retp, graph_fast_word(gops));
+	return true;
+}
+
+/**
+ * trace_fast_graph_enter - write function_graph's event of a call, and push its frame
+ * @ret: where the function returns to
+ * @func: the function
+ * @retp: where on the stack that is
+ * @own: how often preemption is off here that the ordinary way would not have switched it off
+ *
+ * Nothing that can be traced is called with the frame half made, so this needs no
+ * protection from recursion.
+ *
+ * Context: any.
+ *
+ * Return: false: nothing was done, take the ordinary way
+ */
+bool trace_fast_graph_enter(unsigned long ret, unsigned long func, unsigned long *retp,
+			    unsigned int own)
+{
+	bool entered;
+
+	preempt_disable_notrace();
+	entered = RB_FAST && graph_fast_enter(ret, func, retp, own);
+	preempt_enable_notrace();
+	return entered;
+}
+
+/* Write the event. Returns as the next function, and preemption is off. */
+static __always_inline unsigned long graph_fast_leave(struct ftrace_regs *fregs,
+						      struct task_struct *task, int top)
+{
+	const struct fgraph_ops *gops = READ_ONCE(*fgraph_fast.gops);
+	unsigned long *stack = task->ret_stack;
+	const struct ftrace_ret_stack *frame;
+	unsigned long retval = 0;
+
+	if (unlikely(gops->retfunc != trace_graph_return || top < fgraph_fast.top ||
+		     stack[top] != graph_fast_word(gops) || stack[fgraph_fast.vars + gops->idx]))
+		return 0;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	retval = ftrace_regs_get_return_value(fregs);
+#endif
+	frame = graph_fast_frame(stack, top - fgraph_fast.top);
+	if (unlikely(!trace_fast_graph_return(gops->private, frame, retval,
+					      task->curr_ret_depth)))
+		return 0;
+	return frame->ret;
+}
+
+/**
+ * trace_fast_graph_leave - write function_graph's event of a return, and pop its frame
+ * @fregs: with the function's value
+ *
+ * An instance is freed after an RCU grace period, so preemption is off for as long as it
+ * is in use.
+ *
+ * Context: any.
+ *
+ * Return: where to return to; 0: nothing was done, take the ordinary way
+ */
+unsigned long trace_fast_graph_leave(struct ftrace_regs *fregs)
+{
+	struct task_struct *task = current;
+	const int top = task->curr_ret_stack - 1;
+	unsigned long ret;
+
+	preempt_disable_notrace();
+	ret = RB_FAST ? graph_fast_leave(fregs, task, top) : 0;
+	preempt_enable_notrace();
+	if (unlikely(!ret))
+		return 0;
+
+	/*
+	 * Only now, as another task may have run: whoever unwinds this one's stack finds
+	 * return_to_handler on it, and needs the frame. What interrupts from here on may
+	 * write to the frame.
+	 */
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, top - fgraph_fast.top);
+	task->curr_ret_depth--;
+	return ret;
 }
 #endif
 #endif

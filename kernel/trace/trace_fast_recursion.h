@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who may write events without protection from recursion: trace_fast.h and fgraph_fast.h. */
+/* Who may write events without protection from recursion: trace_fast.h and fgraph_fast.c. */
 #ifndef _TRACE_FAST_RECURSION_H
 #define _TRACE_FAST_RECURSION_H
 
