@@ -124,6 +124,12 @@ static void calibrate(void)
 	ghz = (end - start) / ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec));
 }
 
+u32 tsc_scale(u32 *shift)
+{
+	*shift = 28;
+	return (1ul << *shift) / ghz;
+}
+
 /* What the registers of a CPUID leaf spell */
 static const char *spell(char *text, const u32 *regs, size_t size)
 {
@@ -210,5 +216,6 @@ int main(int argc, char **argv)
 	snprintf(chain.name, sizeof(chain.name), "%s: a cycle of the core", core.name);
 	measure("cycles per instruction", &chain, 1, 10000);
 	measure_trampolines();
+	measure_ring_buffer();
 	return 0;
 }

@@ -32,7 +32,11 @@ void measure(const char *title, const struct row *rows, unsigned int nr_rows, un
 /* Ends the program: what was measured would be something else. */
 __printf(1, 2) void __noreturn wrong(const char *format, ...);
 
-/* A part. It prints, and measures what it has found right. */
+/* The parts. They print, and measure what they have found right. */
 void measure_trampolines(void);
+void measure_ring_buffer(void);
+
+/* Nanoseconds for each cycle of the time stamp counter, times 2^@shift */
+u32 tsc_scale(u32 *shift);
 
 #endif /* _NATIVE_H */
