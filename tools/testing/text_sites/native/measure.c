@@ -217,5 +217,6 @@ int main(int argc, char **argv)
 	measure("cycles per instruction", &chain, 1, 10000);
 	measure_trampolines();
 	measure_ring_buffer();
+	measure_nops();
 	return 0;
 }

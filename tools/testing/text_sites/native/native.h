@@ -35,6 +35,7 @@ __printf(1, 2) void __noreturn wrong(const char *format, ...);
 /* The parts. They print, and measure what they have found right. */
 void measure_trampolines(void);
 void measure_ring_buffer(void);
+void measure_nops(void);
 
 /* Nanoseconds for each cycle of the time stamp counter, times 2^@shift */
 u32 tsc_scale(u32 *shift);
