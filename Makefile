@@ -20,7 +20,7 @@ BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
 .PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-long \
-	test-classic test-variants bench clean distclean
+	test-classic test-variants bench bench-native clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -37,6 +37,7 @@ help:
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  what needs no tracing engine, in kernels without ours'
 	@echo 'make bench          count what tracing costs, with both engines'
+	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
 	@echo 'make clean          remove what was built, but not the compiler cache'
 	@echo 'make distclean      remove build/'
 	@echo
@@ -79,5 +80,7 @@ bench:
 	@ENGINE=classic VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) bench bench-table
+bench-native:
+	$(STEPS) $@
 clean distclean:
 	$(STEPS) $@

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SHIM_LINUX_COMPILER_H
+#define _SHIM_LINUX_COMPILER_H
+
+#include <sys/cdefs.h>	/* __always_inline */
+
+#define likely(_x)		__builtin_expect(!!(_x), 1)
+#define unlikely(_x)		__builtin_expect(!!(_x), 0)
+#define noinline		__attribute__((noinline))
+#define __aligned(_to)		__attribute__((aligned(_to)))
+#define __packed		__attribute__((packed))
+#define __maybe_unused		__attribute__((unused))
+#define __noreturn		__attribute__((noreturn))
+#define __printf(_format, _first)	__attribute__((format(printf, _format, _first)))
+#define __uninitialized
+#define __percpu
+
+/* The compiler neither leaves these out nor moves them over barrier(). */
+#define READ_ONCE(_x)		__atomic_load_n(&(_x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(_x, _value)	__atomic_store_n(&(_x), _value, __ATOMIC_RELAXED)
+static __always_inline void barrier(void)
+{
+	asm volatile("" : : : "memory");
+}
+
+/* This processor does not reorder stores. */
+#define smp_wmb()		barrier()
+
+#endif /* _SHIM_LINUX_COMPILER_H */

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _SHIM_LINUX_MODULELOADER_H
+#define _SHIM_LINUX_MODULELOADER_H
+
+#endif /* _SHIM_LINUX_MODULELOADER_H */
