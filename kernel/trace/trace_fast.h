@@ -43,6 +43,13 @@ static __always_inline bool trace_fast_unusual(unsigned int depth)
 			(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()));
 }
 
+/* A function of its own, so that nothing is saved for it */
+static noinline unsigned int trace_fast_unusual_context(unsigned int own, unsigned int dec)
+{
+	return (tracing_gen_ctx() & ~0xfU) +
+	       min_t(unsigned int, (preempt_count() & PREEMPT_MASK) - own, 0xf) - dec;
+}
+
 /*
  * As tracing_gen_ctx(), which is asked only if it has anything to add.
  * @own: how often preemption is off that the ordinary way would not have switched it off
@@ -54,17 +61,18 @@ static __always_inline unsigned int trace_fast_context(unsigned int own, unsigne
 	const unsigned int depth = preempt_count();
 
 	if (trace_fast_unusual(depth))
-		return (tracing_gen_ctx() & ~0xfU) +
-		       min_t(unsigned int, (depth & PREEMPT_MASK) - own, 0xf) - dec;
+		return trace_fast_unusual_context(own, dec);
 	return depth - own - dec + (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0);
 }
 
-/* The first word of an event, in one piece: as in struct trace_entry, in either byte order */
-struct trace_fast_head {
-	u32	type : 16, flags : 8, preempt_count : 8;
-};
+/* The first word of an event: the type, the flags and the preemption count, in this order */
+static __always_inline u32 trace_fast_head(u32 type, u32 flags, u32 count)
+{
+	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? type << 16 | flags << 8 | count :
+						   type | flags << 16 | count << 24;
+}
 
-/* As tracing_generic_entry_update(), with the context: a word is enough for most tasks. */
+/* As tracing_generic_entry_update() with the context, which most tasks have in a word */
 static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned short type,
 					    unsigned int own, unsigned int dec)
 {
@@ -72,13 +80,12 @@ static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned 
 
 	BUILD_BUG_ON(offsetof(struct trace_entry, flags) != 2 ||
 		     offsetof(struct trace_entry, preempt_count) != 3);
-	if (likely(!trace_fast_unusual(depth) && !irqs_disabled())) {
-		*(struct trace_fast_head *)entry = (struct trace_fast_head) {
-			.type = type, .preempt_count = depth - own - dec,
-		};
+	if (likely(!trace_fast_unusual(depth))) {
+		*(u32 *)entry = trace_fast_head(type, irqs_disabled() ? TRACE_FLAG_IRQS_OFF : 0,
+						depth - own - dec);
 		entry->pid = current->pid;
 	} else {
-		tracing_generic_entry_update(entry, type, trace_fast_context(own, dec));
+		tracing_generic_entry_update(entry, type, trace_fast_unusual_context(own, dec));
 	}
 }
 
