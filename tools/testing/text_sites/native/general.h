@@ -49,6 +49,8 @@ struct buffer_data_page {
 	u8		data[PAGE_SIZE - 16];
 };
 
+#define BUF_PAGE_HDR_SIZE	offsetof(struct buffer_data_page, data)
+
 struct buffer_page {
 	struct buffer_page	*next;
 	local_t			write, entries;

@@ -24,6 +24,7 @@ static __always_inline void barrier(void)
 }
 
 /* This processor does not reorder stores. */
+#define smp_rmb()		barrier()
 #define smp_wmb()		barrier()
 
 #endif /* _SHIM_LINUX_COMPILER_H */
