@@ -286,15 +286,16 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_fast fast __uninitialized;
 
-	/* The length of a larger one is not in its header. */
-	if (!RB_FAST || unlikely(length > RB_MAX_SMALL_DATA))
+	/* The length of a larger one is not in its header, one of 12 bytes becomes larger. */
+	if (!RB_FAST || unlikely(length - (RB_LEN_TIME_EXTEND + 1) >
+				 RB_MAX_SMALL_DATA - (RB_LEN_TIME_EXTEND + 1)))
 		return NULL;
 
 	preempt_disable_notrace();
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
 	if (unlikely(!cpu_buffer ||
-		     !rb_fast_reserve(&fast, buffer, cpu_buffer, rb_calculate_event_length(length),
-				      test))) {
+		     !rb_fast_reserve(&fast, buffer, cpu_buffer,
+				      RB_EVNT_HDR_SIZE + ALIGN(length, RB_ALIGNMENT), test))) {
 		preempt_enable_notrace();
 		return NULL;
 	}
