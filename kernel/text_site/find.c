@@ -8,9 +8,9 @@
  * are in a latched tree, which can be searched in any context, even in an NMI that has
  * interrupted who changes it. That takes the logarithm of the number of modules.
  *
- * In the area a site is found by an index, once sites of the table have been changed: the number of the first site
- * in each TEXT_GRANULE_SHIFT of text; few are left to be looked at from there on.
- * Otherwise by binary search.
+ * In the area, a site is found by an index once sites of the table have been changed: it
+ * has the number of the first site in each TEXT_GRANULE_SHIFT of text, and few are left to
+ * be looked at from there on. Before that, it is found by binary search.
  *
  * A tree changes under the lock of the kind's owner. Readers are those of RCU and the
  * breakpoint handler; text_site_table_remove() waits for both before an area goes.

@@ -120,8 +120,8 @@ int value_sites_coming(struct text_site_table *table)
  * @who: for @concerns
  *
  * One run of the patcher, however many values have changed and however many sites they
- * have, see text_site_commit(); none if none has. When this returns, all CPUs execute the new
- * instructions; tasks may still be in code that the ones before have led to.
+ * have, see text_site_commit(); none if none has. When this returns, all CPUs execute the
+ * new instructions; tasks may still be in code that the ones before have led to.
  *
  * A site whose text is not what it should be is dead from then on. There is one message
  * about it, and it fails only who it concerns.

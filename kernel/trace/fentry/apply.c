@@ -310,12 +310,6 @@ static int table_switch(struct apply *apply, struct text_site_table *table)
 	return 0;
 }
 
-static bool scope_has(const struct fentry_scope *scope, unsigned long ip)
-{
-	return (ftrace_hash_empty(scope->filter) || ftrace_lookup_ip(scope->filter, ip)) &&
-	       !ftrace_lookup_ip(scope->notrace_filter, ip);
-}
-
 /* Only the sites that a filter names */
 static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 {
@@ -338,7 +332,7 @@ static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 		if (apply->is_direct)
 			ret = site_apply_direct(apply, table, site);
 		else
-			ret = site_apply(apply, table, site, new && scope_has(new, ip));
+			ret = site_apply(apply, table, site, new && fentry_scope_has(new, ip));
 		if (ret)
 			return ret;
 	}

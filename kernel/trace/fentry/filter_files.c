@@ -274,6 +274,7 @@ void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 		/* A file that is still open may not bring it back. */
 		ops->flags |= FTRACE_OPS_FL_DELETED;
 	}
+	/* Set when it was first registered: without that, no task has ever called it. */
 	if (ops->saved_func)
 		fentry_sets_sync();
 }

@@ -43,6 +43,13 @@ void fentry_ops_init(struct ftrace_ops *ops)
 	smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
 }
 
+/* Does a scope contain a site? In the same context as whoever may look at its filters */
+bool fentry_scope_has(const struct fentry_scope *scope, unsigned long ip)
+{
+	return (ftrace_hash_empty(scope->filter) || ftrace_lookup_ip(scope->filter, ip)) &&
+	       !ftrace_lookup_ip(scope->notrace_filter, ip);
+}
+
 /**
  * ftrace_ops_test - is an ops wanted at a site?
  * @ops: initialised
@@ -55,11 +62,12 @@ void fentry_ops_init(struct ftrace_ops *ops)
  */
 int ftrace_ops_test(struct ftrace_ops *ops, unsigned long ip, void *regs)
 {
-	struct ftrace_hash *filter = rcu_dereference_raw(ops->func_hash->filter_hash);
-	struct ftrace_hash *not = rcu_dereference_raw(ops->func_hash->notrace_hash);
+	const struct fentry_scope scope = {
+		.filter		= rcu_dereference_raw(ops->func_hash->filter_hash),
+		.notrace_filter	= rcu_dereference_raw(ops->func_hash->notrace_hash),
+	};
 
-	return (ftrace_hash_empty(filter) || ftrace_lookup_ip(filter, ip)) &&
-	       !ftrace_lookup_ip(not, ip);
+	return fentry_scope_has(&scope, ip);
 }
 
 /* What an ops for direct calls has a site call; under RCU or with preemption off */

@@ -36,6 +36,7 @@ void fentry_ops_init(struct ftrace_ops *ops);
 void *fentry_ops_callback(const struct ftrace_ops *ops);
 bool fentry_ops_select_func(struct ftrace_ops *ops);
 struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev);
+bool fentry_scope_has(const struct fentry_scope *scope, unsigned long ip);
 bool fentry_ops_wanted_at(unsigned long ip);
 unsigned long fentry_ops_direct(const struct ftrace_ops *ops, unsigned long ip);
 void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
