@@ -43,13 +43,6 @@ void fentry_ops_init(struct ftrace_ops *ops)
 	smp_store_release(&ops->flags, ops->flags | FTRACE_OPS_FL_INITIALIZED);
 }
 
-/* Does a scope contain a site? In the same context as whoever may look at its filters */
-bool fentry_scope_has(const struct fentry_scope *scope, unsigned long ip)
-{
-	return (ftrace_hash_empty(scope->filter) || ftrace_lookup_ip(scope->filter, ip)) &&
-	       !ftrace_lookup_ip(scope->notrace_filter, ip);
-}
-
 /**
  * ftrace_ops_test - is an ops wanted at a site?
  * @ops: initialised

@@ -36,7 +36,6 @@ void fentry_ops_init(struct ftrace_ops *ops);
 void *fentry_ops_callback(const struct ftrace_ops *ops);
 bool fentry_ops_select_func(struct ftrace_ops *ops);
 struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev);
-bool fentry_scope_has(const struct fentry_scope *scope, unsigned long ip);
 bool fentry_ops_wanted_at(unsigned long ip);
 unsigned long fentry_ops_direct(const struct ftrace_ops *ops, unsigned long ip);
 void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
@@ -75,6 +74,13 @@ static inline struct fentry_scope fentry_ops_scope(const struct ftrace_ops *ops)
 		.filter		= fentry_ops_hash(ops, false),
 		.notrace_filter	= fentry_ops_hash(ops, true),
 	};
+}
+
+/* Does a scope contain a site? In the same context as whoever may look at its filters */
+static inline bool fentry_scope_has(const struct fentry_scope *scope, unsigned long ip)
+{
+	return (ftrace_hash_empty(scope->filter) || ftrace_lookup_ip(scope->filter, ip)) &&
+	       !ftrace_lookup_ip(scope->notrace_filter, ip);
 }
 
 #endif /* _FENTRY_OPS_H */

@@ -331,6 +331,7 @@ calls()
 {
 	local n
 	each_call
+	syscalls
 	for n in 0 1 2 4 8 16; do sample "ops.$n" nr_ops_relevant=$n; done
 	sample ops.regs nr_ops_relevant=1 save_regs=1
 	for n in 1 8 64; do sample "ops.2+$n" nr_ops_relevant=2 nr_ops_irrelevant=$n; done
@@ -511,12 +512,28 @@ mark_syncs()
 # hackbench: ten groups, in millions of instructions; with one processor
 hackbench()
 {
-	local events
+	local events took none=0
 	for events in 0 1; do
 		echo $events >events/enable
-		put "hackbench.$events" "$(perf bench --format=simple sched messaging -g 10 -l 20 |
-			awk '{ printf "%.0f", $1 * 1000 }')"
+		took=$(perf bench --format=simple sched messaging -g 10 -l 20 |
+			awk '{ printf "%.0f", $1 * 1000 }')
+		put "hackbench.$events" "$took"
+		[ $events = 1 ] || none=$took
 	done
+	put hackbench.over $((took - none))
+	echo 0 >events/enable
+}
+
+# million: so many system calls that do next to nothing, in millions of instructions
+million() { perf bench --format=simple syscall basic -l 1000000 | awk '{ print $1 * 1000 }'; }
+
+# syscalls: the events of one, by what they add to it; with one processor
+syscalls()
+{
+	local none
+	none=$(million)
+	echo 1 | tee events/syscalls/sys_{enter,exit}_getppid/enable >/dev/null
+	put call.syscall "$(million | awk -v none="$none" '{ printf "%.0f", $1 - none }')"
 	echo 0 >events/enable
 }
 
