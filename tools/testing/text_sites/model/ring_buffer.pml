@@ -409,19 +409,6 @@ inline fill()
 	fate[me] = FILLED
 }
 
-/*
- * An event that is discarded may end where the page does. If an interrupt goes on to the
- * next page before the cmpxchg, that succeeds nevertheless, and page->write is again what
- * it was before the event was reserved: a writer that has been interrupted since then gets
- * the space. If that is between the check and B, both stamps become its time, though there
- * are later events on the next page, and so the time of the event after these is too late.
- */
-#ifdef KNOWN_DISCARD
-#define SAME_TAIL	true
-#else
-#define SAME_TAIL	(tail_page == p)
-#endif
-
 /* ring_buffer_discard_commit() up to rb_end_commit() */
 inline discard()
 {
@@ -440,8 +427,7 @@ inline discard()
 		   }
 		   before_stamp = 0;
 		   atomic {
-			page[p].write = (page[p].write == x && SAME_TAIL ->
-					 x - size : page[p].write);
+			page[p].write = (page[p].write == x -> x - size : page[p].write);
 			x = 0
 		   }
 		:: else
@@ -507,10 +493,12 @@ inline fast_reserve()
 		fi
 #endif
 	}
+#ifndef BROKEN_NO_CHECK
 	if						/* the check */
 	:: commits != fcommits -> goto unpin
 	:: else
 	fi;
+#endif
 #ifdef BROKEN_EARLY_WRITE_STAMP
 	write_stamp = ts;
 #endif
@@ -537,6 +525,12 @@ inline fast_reserve()
 #endif
 #ifdef BROKEN_LATE_COMMITS
 	fcommits = commits;
+#endif
+#ifndef BROKEN_SAME_STAMPS
+	if			/* there may be later events, on the next page */
+	:: commits != fcommits -> before_stamp = 0
+	:: else
+	fi;
 #endif
 	write_stamp = ts;				/* D */
 #ifdef BROKEN_COMMIT_BEFORE_FILL
