@@ -20,7 +20,7 @@ BUILT := packages tree kernel rootfs
 
 .NOTPARALLEL:
 .PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-long \
-	test-classic test-variants bench bench-native clean distclean
+	model test-classic test-variants bench bench-native clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -32,6 +32,7 @@ help:
 	@echo 'make rootfs         what the emulated machine boots into'
 	@echo 'make shell          a shell in the machine'
 	@echo 'make test-host      the tests that need no machine'
+	@echo 'make model          the models alone, which test-host checks too'
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
@@ -66,6 +67,9 @@ test:
 	$(STEPS) test-begin $(BUILT) test-host test-machine test-end
 test-host:
 	$(STEPS) test-begin packages test-host test-end
+model:
+	$(STEPS) packages
+	@prove -v tools/testing/text_sites/host/model.t
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
 test-long:
