@@ -25,8 +25,10 @@
  *			@after. It has set before_stamp to 0: either B overwrites that, or the
  *			next event gets a full time stamp. If what it has discarded ended where
  *			the page does, there may be events on the next page already. They are
- *			later than this one, which still comes last on this page; the commit
- *			sees that @commits has changed and goes on to the next page.
+ *			later than this one, which still comes last on this page: the next
+ *			event must not take its time for that of the last one. So before_stamp
+ *			becomes 0 if @commits has changed, and the commit goes on to the next
+ *			page.
  * C to D		It finds that the time stamps differ and uses a full one. D makes them
  *			differ again, so that the next event has a full one too.
  * D to F		It adds to the page, or goes to another one, without committing.
@@ -193,6 +195,8 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
+	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
+		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */
 	rb_fast_step(test, RB_FAST_WRITTEN);
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
