@@ -130,6 +130,40 @@ trace_cmd_records_events()
 	nothing_is_left
 }
 
+# writes COMMAND...: runs it with a workload, as its last arguments, that writes $nr times
+writes()
+{
+	nr=5000
+	"$@" dd if=/dev/zero of=/dev/null bs=1 count=$nr status=none > output 2> errors ||
+		fail "$*: $(tail -n3 errors)"
+}
+
+# nr_writes FILE: how many of them stand in a report, and how many it says are missing
+nr_writes()
+{
+	awk '/EVENTS DROPPED/ { sub(/.*\[/, ""); n += $1 }
+	     / dd-[0-9]+ .* ksys_write/ { n++ }
+	     END { print n + 0 }' "$1"
+}
+
+# It waits for events while they come. With a small buffer it cannot get all.
+trace_cmd_loses_nothing()
+{
+	need trace-cmd
+	new_dir
+	local size
+	for size in 4000 16; do
+		writes trace-cmd record -q -b $size -p function -l ksys_write -F
+		trace-cmd report trace.dat > text
+		equal "writes with $size kB" "$(nr_writes text)" $nr
+	done
+	writes trace-cmd record -q -b 4000 -p function_graph -l ksys_write -F
+	trace-cmd report trace.dat > text
+	equal "graphs of writes" "$(nr_writes text)" $nr
+	trace-cmd reset
+	nothing_is_left
+}
+
 trace_cmd_says_what_is_on_and_resets_it()
 {
 	need trace-cmd
@@ -286,7 +320,7 @@ perf_is_told_of_trampolines()
 }
 
 run_tests trace_cmd_records_functions trace_cmd_records_graphs trace_cmd_records_events \
-	trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
+	trace_cmd_loses_nothing trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
 	perf_is_refused_what_is_not_there perf_ftrace_traces perf_ftrace_draws_graphs \
 	perf_ftrace_measures_latency samples_in_trampolines_are_named \
 	perf_is_told_of_trampolines

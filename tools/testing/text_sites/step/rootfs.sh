@@ -4,7 +4,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 # Ours, and those of the base that both engines must pass
-SELFTESTS="text_sites trace_samples ftrace livepatch"
+SELFTESTS="text_sites trace_samples ftrace livepatch ring-buffer"
 log=$LOG/rootfs-$KERNEL.log
 done_stamp=rootfs-$KERNEL
 kselftest=$BUILD/rootfs/$KERNEL.kselftest

@@ -1,0 +1,502 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The ring buffer, while events come in every context: tasks, soft and hard interrupts, and
+# NMIs if somebody sends them. None is lost or counted twice, time does not go back, whatever
+# is read, resized, switched or swapped meanwhile. Each stress takes $RING_SECONDS.
+
+. "$(dirname "$0")/functions.sh"
+
+MODULE="$HERE/test_modules/ring_test.ko"
+PARAMETERS=/sys/module/ring_test/parameters
+SECONDS_EACH=${RING_SECONDS:-1}
+
+need_module()
+{
+	[ -e "$MODULE" ] || skip "no module ring_test"
+	[ -d $PARAMETERS ] || insmod "$MODULE"
+	trap 'stop_jobs; put_back' EXIT
+	dir=$(mktemp -d)
+}
+
+put_back()
+{
+	cd $TRACING || return
+	[ ! -d $PARAMETERS ] || echo 0 > $PARAMETERS/run
+	all_cpus_online
+	echo 0 > events/enable
+	echo nop > current_tracer
+	[ ! -e events/ring_test/ring_test_pass/filter ] || echo 0 > events/ring_test/ring_test_pass/filter
+	echo 1 > options/overwrite
+	echo local > trace_clock
+	[ ! -e snapshot ] || echo 0 > snapshot
+	echo 4 > buffer_subbuf_size_kb
+	echo 1408 > buffer_size_kb
+	echo 1 > tracing_on
+	rm -rf "$dir"
+}
+
+all_cpus_online()
+{
+	local file
+	for file in /sys/devices/system/cpu/cpu*/online; do
+		[ ! -e "$file" ] || [ "$(cat "$file")" = 1 ] || echo 1 > "$file"
+	done
+}
+
+cpus() { ls -d per_cpu/cpu* | sed 's/.*cpu//'; }
+
+# record KIND...: from now on, these events, and nothing else
+record()
+{
+	local kind
+	for kind; do
+		case $kind in
+		function | function_graph)
+			grep -qw "$kind" $TRACING/available_tracers || skip "no tracer $kind"
+			echo 'ring_test_in_*' > set_ftrace_filter
+			echo "$kind" > current_tracer ;;
+		event) echo 1 > events/ring_test/ring_test_pass/enable ;;
+		marker) echo 1 > events/ring_mark/pass/enable ;;
+		esac
+	done
+	echo > trace
+}
+
+# run [SECONDS]: let events come
+run()
+{
+	echo 1 > $PARAMETERS/run
+	sleep "${1:-0.3}"
+	echo 0 > $PARAMETERS/run
+	echo "# passed: $(passes | xargs)"
+	# Those of a task, of both interrupts and, if they come at all, of NMIs
+	passes | awk '$2 < 50 && ($1 != "nmi" || nmis) { exit 1 }' \
+		nmis="$(grep -c apic_extnmi=all /proc/cmdline)" || fail "too few passes"
+}
+
+# Lines "CONTEXT NUMBER": how often everything was passed
+passes()
+{
+	awk '{ for (i = 0; i < 4; i++) n[i] += $(i + 2) }
+	     END { print "task", n[0]; print "softirq", n[1]; print "hardirq", n[2]; print "nmi", n[3] }' \
+		$PARAMETERS/passed
+}
+
+passed() { passes | awk '{ n += $2 } END { print n }'; }
+
+# statistics NAME...: their sum, over all processors
+statistics()
+{
+	local name
+	for name; do cat per_cpu/cpu*/stats | sed -n "s/^$name: *//p"; done |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Lines "KIND CONTEXT NUMBER" for each of the kinds: what is to be read
+expected()
+{
+	local kind
+	for kind; do passes | sed "s/^/$kind /"; done | grep -v ' 0$' | sort
+}
+
+# Lines of all processors, in $dir/read, without zeroes
+sum_up()
+{
+	cat "$dir"/[0-9]* | awk '{ n[$1 " " $2] += $3 } END { for (i in n) print i, n[i] }' |
+		grep -v ' 0$' | sort > "$dir/read" || :
+}
+
+# read_all OPTION...: what there is in all buffers
+read_all()
+{
+	local cpu
+	for cpu in $(cpus); do
+		"$HERE/ring_events" "$@" . "$cpu" > "$dir/$cpu" || fail "$(cat "$dir/$cpu")"
+	done
+	sum_up
+}
+
+# How many events were read
+nr_read() { awk '$1 != "missing" { n += $3 } END { print n + 0 }' "$dir/read"; }
+
+# follow OPTION...: wait for events of all processors
+follow()
+{
+	local cpu
+	followers=()
+	for cpu in $(cpus); do
+		"$HERE/ring_events" -f "$@" . "$cpu" > "$dir/$cpu" &
+		followers+=($!)
+		until [ -s "$dir/$cpu" ]; do sleep 0.05; done
+	done
+}
+
+# The followers end when they have read all.
+followed()
+{
+	local follower
+	kill -TERM "${followers[@]}" || fail "$(cat "$dir"/[0-9]*)"
+	for follower in "${followers[@]}"; do
+		wait "$follower" || fail "$(cat "$dir"/[0-9]*)"
+	done
+	sum_up
+}
+
+# The text of the trace: events of each processor, none before the one that stands above it
+text_is_in_order()
+{
+	local n
+	n=$(awk '/^#/ { next }
+	     match($0, /\[[0-9]+\]/) { cpu = substr($0, RSTART, RLENGTH) }
+	     match($0, / [0-9]+\.[0-9]+: /) {
+		time = substr($0, RSTART, RLENGTH - 2) + 0
+		if (time < last[cpu]) { print "after " last[cpu] ": " $0; exit }
+		last[cpu] = time; n++
+	     }
+	     END { print n + 0 }' trace)
+	equal "events in the text" "$n" "$1"
+}
+
+# exactly NUMBER KIND...: so many events for each pass, all of them still there
+exactly()
+{
+	local each=$1; shift
+	equal "dropped" "$(statistics 'dropped events' 'commit overrun' overrun)" 0
+	equal "entries" "$(statistics entries)" $((each * $(passed)))
+	read_all
+	equal "read" "$(cat "$dir/read")" "$(expected "$@")"
+	equal "read events" "$(statistics 'read events')" $((each * $(passed)))
+}
+
+functions_are_all_there()
+{
+	need_module
+	echo 32768 > buffer_size_kb
+	record function
+	run
+	text_is_in_order "$(passed)"
+	exactly 1 function
+}
+
+events_and_markers_are_all_there()
+{
+	need_module
+	echo 65536 > buffer_size_kb
+	record event
+	run
+	exactly 1 event
+	echo 0 > events/enable
+	record marker
+	run
+	exactly 1 marker
+	record function event marker
+	run
+	exactly 3 function event marker
+}
+
+# What interrupts the tracer is not recorded, but for the part of it that is the short path.
+graphs_are_whole()
+{
+	need_module
+	echo 65536 > buffer_size_kb
+	record function_graph event
+	run
+	equal "dropped" "$(statistics 'dropped events' 'commit overrun' overrun)" 0
+	read_all
+	equal "of tasks" "$(grep task "$dir/read")" "$(expected entry event exit | grep task)"
+	equal "events" "$(grep event "$dir/read")" "$(expected event)"
+	equal "exits" "$(sed -n 's/^exit //p' "$dir/read")" "$(sed -n 's/^entry //p' "$dir/read")"
+	equal "read events" "$(statistics 'read events')" "$(nr_read)"
+	[ $((3 * $(passed) - $(nr_read))) -lt $(($(passed) / 100)) ] ||
+		fail "$(nr_read) events in $(passed) passes"
+}
+
+# An instance has its own buffers and counts.
+instances_have_the_same()
+{
+	need_module
+	record function event
+	mkdir instances/i
+	echo 32768 > buffer_size_kb
+	cd instances/i
+	echo 32768 > buffer_size_kb
+	record function event
+	run
+	exactly 2 function event
+	cd $TRACING
+	exactly 2 function event
+	rmdir instances/i
+}
+
+what_is_overwritten_is_counted()
+{
+	need_module
+	local size n
+	for size in 8 64; do
+		echo $size > buffer_size_kb
+		record function event marker
+		run
+		equal "dropped" "$(statistics 'dropped events' 'commit overrun')" 0
+		equal "entries" "$(statistics entries overrun)" $((3 * $(passed)))
+		n=$(statistics entries)
+		text_is_in_order "$n"
+		read_all
+		equal "read" "$(nr_read)" "$n"
+		equal "read events" "$(statistics 'read events' overrun)" $((3 * $(passed)))
+	done
+}
+
+what_does_not_fit_is_dropped()
+{
+	need_module
+	echo 0 > options/overwrite
+	echo 64 > buffer_size_kb
+	record function event marker
+	run
+	[ "$(statistics 'dropped events')" -gt 1000 ] || fail "nothing was dropped"
+	equal "entries" "$(statistics entries 'dropped events')" $((3 * $(passed)))
+	equal "overrun" "$(statistics overrun 'commit overrun')" 0
+	read_all -g
+	equal "read events" "$(statistics 'read events' 'dropped events')" $((3 * $(passed)))
+}
+
+# What a filter does not want is discarded in the buffer, also in the middle of other events.
+what_is_discarded_leaves_nothing()
+{
+	need_module
+	echo 65536 > buffer_size_kb
+	echo 'context == 2' > events/ring_test/ring_test_pass/filter
+	record function event marker
+	run
+	equal "dropped" "$(statistics 'dropped events' 'commit overrun' overrun)" 0
+	read_all
+	equal "read" "$(cat "$dir/read")" "$({ expected function marker
+		expected event | grep hardirq; } | sort)"
+}
+
+who_waits_gets_all()
+{
+	need_module
+	echo 65536 > buffer_size_kb
+	record function event marker
+	follow
+	run
+	[ "$(statistics 'read events')" -gt 0 ] || fail "nobody was woken"
+	followed
+	equal "read" "$(cat "$dir/read")" "$(expected function event marker)"
+	equal "entries" "$(statistics entries overrun 'dropped events')" 0
+}
+
+# Small, so that readers and writers meet, and often something is overwritten
+who_waits_meets_the_writer()
+{
+	need_module
+	local read
+	echo 16 > buffer_size_kb
+	record function event marker
+	follow
+	run 1
+	followed
+	read=$(nr_read)
+	equal "dropped" "$(statistics 'dropped events' 'commit overrun')" 0
+	equal "read events" "$(statistics 'read events')" "$read"
+	equal "entries" "$((read + $(statistics entries overrun)))" $((3 * $(passed)))
+}
+
+# put VALUE FILE: unless it is busy, as some are while the text is read
+put()
+{
+	local said
+	said=$( (echo "$1" > "$2") 2>&1 ) || [[ "$said" == *"resource busy"* ]] || fail "$2: $said"
+}
+
+tracing_on_and_off()
+{
+	echo 0 > tracing_on
+	echo 1 > tracing_on
+}
+
+overwriting_on_and_off()
+{
+	echo 0 > options/overwrite
+	echo 1 > options/overwrite
+}
+
+sizes()
+{
+	put 64 buffer_size_kb
+	put 1000 buffer_size_kb
+	put 8 per_cpu/cpu1/buffer_size_kb
+}
+
+page_sizes()
+{
+	local size
+	for size in 8 64 4; do put $size buffer_subbuf_size_kb; done
+}
+
+emptied()
+{
+	echo > trace
+	echo > per_cpu/cpu1/trace
+}
+
+# Not while others wait for events: then, there must always be the same tracer.
+tracers()
+{
+	local tracer
+	for tracer in nop function_graph function; do echo $tracer > current_tracer; done
+}
+
+events_on_and_off()
+{
+	echo 0 > events/ring_mark/enable
+	echo 'context == 3' > events/ring_test/ring_test_pass/filter
+	echo 1 > events/ring_mark/enable
+	echo 0 > events/ring_test/ring_test_pass/filter
+}
+
+functions()
+{
+	echo ring_test_in_nmi > set_ftrace_filter
+	echo 'ring_test_in_*' > set_ftrace_filter
+}
+
+text_is_read()
+{
+	cat trace > /dev/null
+}
+
+text_is_waited_for()
+{
+	timeout 0.5 cat trace_pipe > /dev/null || :
+}
+
+clocks()
+{
+	local clock
+	for clock in global mono counter local; do echo $clock > trace_clock; done
+}
+
+snapshots()
+{
+	[ -e snapshot ] || return 0
+	local cpu
+	# Busy, if a writer is in it
+	for cpu in $(cpus); do put 1 per_cpu/cpu$cpu/snapshot; done
+	put 1 snapshot
+	cat per_cpu/cpu1/snapshot > /dev/null
+}
+
+cpus_come_and_go()
+{
+	[ -e /sys/devices/system/cpu/cpu1/online ] || return 0
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	echo 1 > /sys/devices/system/cpu/cpu1/online
+}
+
+# again_and_again COMMAND: until it fails, or enough is enough
+again_and_again()
+{
+	until [ -e "$dir/enough" ]; do "$1"; done
+}
+
+# stress OPTIONS COMMAND...: all of them, while events come and are read. With -n, nobody
+# reads; else, they are options of ring_events.
+stress()
+{
+	local options=$1 job jobs=(); shift
+	rm -f "$dir/enough"
+	echo 512 > buffer_size_kb
+	record function event marker
+	followers=()
+	# shellcheck disable=SC2086
+	[ "$options" = -n ] || follow $options
+	echo 1 > $PARAMETERS/run
+	for job; do
+		again_and_again "$job" & jobs+=($!)
+	done
+	sleep "$SECONDS_EACH"
+	touch "$dir/enough"
+	for job in "${jobs[@]}"; do
+		wait "$job" || fail "one of $* has failed"
+	done
+	echo 0 > $PARAMETERS/run
+	all_cpus_online
+	[ ${#followers[@]} -gt 0 ] || return 0
+	followed
+	echo "# read: $(xargs < "$dir/read")"
+}
+
+# After that, everything is as it was: each pass is an event.
+nothing_is_broken()
+{
+	put_back
+	need_module
+	echo 65536 > buffer_size_kb
+	record function event marker
+	run
+	exactly 3 function event marker
+}
+
+on_and_off_while_events_come()
+{
+	need_module
+	stress -g tracing_on_and_off
+	stress -g overwriting_on_and_off
+	stress -g functions events_on_and_off
+	stress -n tracers events_on_and_off
+	nothing_is_broken
+}
+
+read_while_events_come()
+{
+	need_module
+	stress -g text_is_read text_is_waited_for
+	nothing_is_broken
+}
+
+resized_and_emptied_while_events_come()
+{
+	need_module
+	stress -p sizes
+	stress -p page_sizes
+	stress -p emptied
+	nothing_is_broken
+}
+
+swapped_while_events_come()
+{
+	need_module
+	stress -p snapshots
+	stress "-p -c" clocks
+	nothing_is_broken
+}
+
+cpus_come_and_go_while_events_come()
+{
+	need_module
+	stress "" cpus_come_and_go
+	nothing_is_broken
+}
+
+# Two sets of all: closing "trace" lets recording begin that a change of page sizes has
+# stopped, and a snapshot is not taken of a buffer that has become larger than it just then.
+all_at_once_while_events_come()
+{
+	need_module
+	SECONDS_EACH=$((3 * SECONDS_EACH))
+	stress "-p -c" tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off \
+		text_is_waited_for emptied cpus_come_and_go sizes page_sizes
+	stress "-p -c" tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off \
+		text_is_waited_for emptied cpus_come_and_go text_is_read snapshots
+	nothing_is_broken
+}
+
+trap '! grep -q "^ring_test " /proc/modules || rmmod ring_test' EXIT
+run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_whole \
+	instances_have_the_same what_is_overwritten_is_counted what_does_not_fit_is_dropped \
+	what_is_discarded_leaves_nothing who_waits_gets_all who_waits_meets_the_writer \
+	on_and_off_while_events_come read_while_events_come \
+	resized_and_emptied_while_events_come swapped_while_events_come \
+	cpus_come_and_go_while_events_come all_at_once_while_events_come

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The event of ring_test.c */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM ring_test
+
+#if !defined(_RING_TEST_EVENT_H) || defined(TRACE_HEADER_MULTI_READ)
+#define _RING_TEST_EVENT_H
+
+#include <linux/tracepoint.h>
+
+TRACE_EVENT(ring_test_pass,
+	TP_PROTO(int context, unsigned long number, unsigned long time),
+	TP_ARGS(context, number, time),
+	TP_STRUCT__entry(
+		__field(int, context)
+		__field(unsigned long, number)
+		__field(unsigned long, time)
+	),
+	TP_fast_assign(
+		__entry->context = context;
+		__entry->number = number;
+		__entry->time = time;
+	),
+	TP_printk("%d %lu %lu", __entry->context, __entry->number, __entry->time)
+);
+
+#endif /* _RING_TEST_EVENT_H */
+
+#undef TRACE_INCLUDE_PATH
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_FILE ring_test_event
+#include <trace/define_trace.h>
