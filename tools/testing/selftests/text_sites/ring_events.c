@@ -33,10 +33,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_PAGE	(1 << 20)
+#define MAX_PAGE	0x100000
 #define HEADER		16
-#define MISSED_EVENTS	(1u << 31)
-#define MISSED_STORED	(1u << 30)
+#define MISSED_EVENTS	0x80000000u
+#define MISSED_STORED	0x40000000u
 #define PADDING		29
 #define TIME_EXTEND	30
 #define TIME_STAMP	31
@@ -155,7 +155,7 @@ static void check_told(struct kind *kind, const struct data *data, int context)
 	kind->skip[context] = false;
 }
 
-static void event(const struct data *data, unsigned int length)
+static void count(const struct data *data, unsigned int length)
 {
 	for (struct kind *kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++) {
 		int context;
@@ -177,7 +177,7 @@ static void event(const struct data *data, unsigned int length)
 }
 
 /* Time that goes back by a step shows as one that is larger than any that is right. */
-static void step(uint64_t delta)
+static void advance(uint64_t delta)
 {
 	if (delta >> (TIME_STAMP_BITS - 1))
 		die("a step of %lu from %lu", delta, now);
@@ -206,11 +206,11 @@ static void check_events(const unsigned char *at, const unsigned char *end)
 			if (!delta)
 				return;
 			length = 4 + words[1];
-			step(delta);
+			advance(delta);
 			break;
 		case TIME_EXTEND:
 			length = 8;
-			step(delta + ((uint64_t)words[1] << TIME_BITS));
+			advance(delta + ((uint64_t)words[1] << TIME_BITS));
 			break;
 		case TIME_STAMP:
 			length = 8;
@@ -218,10 +218,10 @@ static void check_events(const unsigned char *at, const unsigned char *end)
 			break;
 		default:
 			length = type ? 4 + 4 * type : 4 + words[1];
-			step(delta);
+			advance(delta);
 			if (length > end - at)
 				die("%u bytes, %ld are left", length, end - at);
-			event((const void *)(at + (type ? 4 : 8)), length - (type ? 4 : 8));
+			count((const void *)(at + (type ? 4 : 8)), length - (type ? 4 : 8));
 		}
 		at += length;
 	}
@@ -266,7 +266,7 @@ static void check_page(const unsigned char *page, unsigned int size)
 }
 
 /* Again and again, as it may come just before the read that would wait */
-static void at_signal(int number __attribute__((unused)))
+static void at_signal(int number)
 {
 	fcntl(file, F_SETFL, O_NONBLOCK);
 	follow = false;
@@ -275,13 +275,13 @@ static void at_signal(int number __attribute__((unused)))
 
 static void read_pages(void)
 {
-	static unsigned char page[MAX_PAGE] __attribute__((aligned(8)));
+	static union { unsigned char bytes[MAX_PAGE]; uint64_t time; } page;
 
 	for (;;) {
-		ssize_t size = read(file, page, sizeof(page));
+		ssize_t size = read(file, page.bytes, sizeof(page));
 
 		if (size > HEADER)
-			check_page(page, size);
+			check_page(page.bytes, size);
 		else if (size >= 0 ? !follow : errno == EAGAIN)
 			return;
 		else if (size < 0 && errno != EINTR)
@@ -297,11 +297,21 @@ int main(int argc, char **argv)
 
 	while ((option = getopt(argc, argv, "fpgc")) != -1) {
 		switch (option) {
-		case 'f': follow = true; break;
-		case 'p': page_by_page = gaps = true; break;
-		case 'g': gaps = true; break;
-		case 'c': other_clock = true; break;
-		default: return 2;
+		case 'f':
+			follow = true;
+			break;
+		case 'p':
+			page_by_page = true;
+			gaps = true;
+			break;
+		case 'g':
+			gaps = true;
+			break;
+		case 'c':
+			other_clock = true;
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (argc - optind != 2)

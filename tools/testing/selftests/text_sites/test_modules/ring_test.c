@@ -57,7 +57,7 @@ static bool running;
 static noinline __noclone int ring_test_in_##context(int n)		\
 {									\
 	barrier();							\
-	return n + something;						\
+	return n + (something);						\
 }
 
 IN(task, 1) IN(softirq, 2) IN(hardirq, 3) IN(nmi, 4)
