@@ -269,6 +269,10 @@ put("$dir/machines.tab", "# NAME\ndead single 2 2 - all\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/\nFAIL dead: run: ran no tests, status 125 .*\n1 passed, 1 failed\n\z/, 'a machine that dies is a test that failed');
 isnt($status, 0, '  and fails');
+like($out, qr/^test-machine: dead: booting, 1 of 1 \(log: /m, '  and how far it is');
+($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
+like($out, qr/^test-machine: dead: booting, 1 of 1, all until \d\d:\d\d \(log: /m,
+	'  and the next time, when it will have ended');
 
 put("$dir/machines.tab", "base-a single 2 2 - ftrace:a/*,!a/no*\nother single 2 2 - all\n");
 put("$dir/list.tab", "# a comment\nftrace: a/one.tc\tfail\twhy\nftrace: a/no.tc\tfail\twhy\nother: a/two.tc\tfail\twhy\n");

@@ -59,9 +59,57 @@ judged()
 	esac
 }
 
-# test_in NAME ACCEL SMP TIME APPEND COLLECTION PATTERNS: one machine, and its results
+# chosen: those lines of the list that are asked for, with a collection in each
+chosen()
+{
+	local name accel smp time append tests
+	# all of it at once: it may be edited while machines run
+	while read -r name accel smp time append tests; do
+		case $name in '' | '#'*) continue ;; esac
+		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
+		case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
+		printf '%s\n' "$name $accel $smp $time $append $tests"
+	done < <(cat "${TS_MACHINES:-$HARNESS/machines.tab}")
+}
+
+# threads_of ACCEL SMP: how many of the host it keeps busy
+threads_of()
+{
+	case $1 in multi*) echo "$2" ;; *) echo 1 ;; esac
+}
+
+# took NAME [SECONDS]: how long a machine took when it ran last, or that it takes so long
+took()
+{
+	local file=$BUILD/took/$KERNEL-$1
+	if [ $# -gt 1 ]; then
+		mkdir -p "${file%/*}"
+		echo "$2" >"$file"
+	else
+		cat "$file" 2>/dev/null || :
+	fi
+}
+
+# end_of LINE...: when these machines will have run, if it is known how long each takes
+end_of()
+{
+	local line seconds sum=0
+	local name accel smp _
+	for line; do
+		read -r name accel smp _ <<<"$line"
+		seconds=$(took "$name")
+		[ -n "$seconds" ] || return 0
+		sum=$((sum + seconds * $(threads_of "$accel" "$smp")))
+	done
+	date -d "+$((sum / $(nproc))) seconds" '+, all until %H:%M'
+}
+
+# test_in PLACE NAME ACCEL SMP TIME APPEND COLLECTION PATTERNS: one machine, and its results;
+# PLACE says how far that is
 test_in()
 {
+	local place=$1
+	shift
 	local name=$1 accel=${2%+*} smp=$3 time=$4 append=$5 status=0 job options=()
 	local label=test-$name to=$BUILD/results/machine-$KERNEL-$name
 
@@ -72,13 +120,14 @@ test_in()
 	append=${append//$'\n'/,}
 	case $2 in *+*) options=(--nmi "${2#*+}") ;; esac
 	choose_job "$6" "$7"
-	say "$name: booting (log: $(short "$LOG/$label.out"), .console)"
+	say "$name: booting, $place (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
 	"$HARNESS/vm/machine" --name "$label" --accel "$accel" --smp "$smp" \
 		--timeout "$time" --append "kunit.enable=1 $append" "${options[@]}" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	cat "$LOG/$label.err" >&2
 	read_results "$name" "$6" "$status" | judged "$name" "$6" "$7" >"$to"
+	took "$name" $SECONDS
 	say "$name: $("$results" brief "$to") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
 }
 
@@ -95,20 +144,19 @@ main()
 {
 	# the machines that run: host threads, by process
 	local -A threads=()
-	local used=0 need slots
+	local used=0 need slots machines i
+	local name accel smp time append tests
 	slots=$(nproc)
-	while read -r name accel smp time append tests; do
-		case $name in '' | '#'*) continue ;; esac
-		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
-		need=1
-		case $accel in multi*) need=$smp ;; esac
+	mapfile -t machines < <(chosen)
+	for ((i = 0; i < ${#machines[@]}; i++)); do
+		read -r name accel smp time append tests <<<"${machines[i]}"
+		need=$(threads_of "$accel" "$smp")
 		while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$slots" ]; do wait_for_one; done
-		case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
-		test_in "$name" "$accel" "$smp" "$time" "$append" "${tests%%:*}" "${tests#*:}" &
+		test_in "$((i + 1)) of ${#machines[@]}$(end_of "${machines[@]:i}")" \
+			"$name" "$accel" "$smp" "$time" "$append" "${tests%%:*}" "${tests#*:}" &
 		threads[$!]=$need
 		used=$((used + need))
-		# all of it at once: it may be edited while machines run
-	done < <(cat "${TS_MACHINES:-$HARNESS/machines.tab}")
+	done
 	while [ "$used" -gt 0 ]; do wait_for_one; done
 }
 
