@@ -68,20 +68,6 @@ static void test_filter_union(struct kunit *test)
 	kvfree(none);
 }
 
-static void test_filter_intersect(struct kunit *test)
-{
-	struct fentry_filter *a = FILTER(test, 10, 20, 30, 40), *b = FILTER(test, 5, 20, 40, 50);
-	struct fentry_filter *both = fentry_filter_intersect(a, b);
-	struct fentry_filter *none = fentry_filter_intersect(a, NULL);
-
-	EXPECT_FILTER(test, both, 20, 40);
-	KUNIT_EXPECT_EQ(test, none->hash.count, 0);
-	kvfree(a);
-	kvfree(b);
-	kvfree(both);
-	kvfree(none);
-}
-
 static void test_filter_subtract(struct kunit *test)
 {
 	struct fentry_filter *a = FILTER(test, 10, 20, 30, 40), *b = FILTER(test, 5, 20, 40, 50);
@@ -474,7 +460,6 @@ static void test_names(struct kunit *test)
 static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_new),
 	KUNIT_CASE(test_filter_union),
-	KUNIT_CASE(test_filter_intersect),
 	KUNIT_CASE(test_filter_subtract),
 	KUNIT_CASE(test_filter_direct),
 	KUNIT_CASE(test_filter_flags),

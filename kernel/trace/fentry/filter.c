@@ -3,8 +3,7 @@
  * Filters: sets of sites as sorted arrays of addresses.
  *
  * Sites are sorted as well, so one pass over both tells which sites a filter
- * contains. Union, intersection and difference make a new filter, in one pass
- * over the two.
+ * contains. Union and difference make a new filter, in one pass over the two.
  *
  * A filter of an ops for direct calls also says what each site is to call.
  */
@@ -103,19 +102,15 @@ struct fentry_filter *fentry_filter_redirect(const struct fentry_filter *filter,
 	return result;
 }
 
-/* Which of the addresses in two filters are in the result */
-#define ONLY_A	BIT(1)
-#define ONLY_B	BIT(2)
-#define IN_BOTH	BIT(3)
-
+/* The addresses in either, or those in @a without those in @b */
 static struct fentry_filter *filter_combine(const struct fentry_filter *a,
-					    const struct fentry_filter *b, unsigned int want)
+					    const struct fentry_filter *b, bool subtract)
 {
 	unsigned long nr_a = fentry_filter_count(a), nr_b = fentry_filter_count(b);
 	unsigned long i = 0, j = 0, nr = 0;
 	struct fentry_filter *result;
 
-	result = filter_alloc(want & ONLY_B ? size_add(nr_a, nr_b) : nr_a,
+	result = filter_alloc(subtract ? nr_a : size_add(nr_a, nr_b),
 			      (a && a->direct) || (b && b->direct));
 	if (!result)
 		return NULL;
@@ -124,7 +119,7 @@ static struct fentry_filter *filter_combine(const struct fentry_filter *a,
 		bool in_a = i < nr_a && (j == nr_b || a->ip[i] <= b->ip[j]);
 		bool in_b = j < nr_b && (i == nr_a || b->ip[j] <= a->ip[i]);
 
-		if (want & BIT(in_a + 2 * in_b)) {
+		if (!subtract || !in_b) {
 			if (in_b && b->direct)
 				result->direct[nr] = b->direct[j];
 			else if (in_a && a->direct)
@@ -143,21 +138,14 @@ static struct fentry_filter *filter_combine(const struct fentry_filter *a,
 struct fentry_filter *fentry_filter_union(const struct fentry_filter *a,
 					  const struct fentry_filter *b)
 {
-	return filter_combine(a, b, ONLY_A | ONLY_B | IN_BOTH);
-}
-
-/* What is in @a and in @b, with the flags of @a; NULL without memory */
-struct fentry_filter *fentry_filter_intersect(const struct fentry_filter *a,
-					      const struct fentry_filter *b)
-{
-	return filter_combine(a, b, IN_BOTH);
+	return filter_combine(a, b, false);
 }
 
 /* What is in @a but not in @b, with the flags of @a; NULL without memory */
 struct fentry_filter *fentry_filter_subtract(const struct fentry_filter *a,
 					     const struct fentry_filter *b)
 {
-	return filter_combine(a, b, ONLY_A);
+	return filter_combine(a, b, true);
 }
 
 /* A copy to change of a filter in use, which may be NULL; NULL without memory */

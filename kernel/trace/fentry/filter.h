@@ -50,8 +50,6 @@ struct fentry_filter *fentry_filter_redirect(const struct fentry_filter *filter,
 struct fentry_filter *fentry_filter_copy(const struct ftrace_hash *hash);
 struct fentry_filter *fentry_filter_union(const struct fentry_filter *a,
 					  const struct fentry_filter *b);
-struct fentry_filter *fentry_filter_intersect(const struct fentry_filter *a,
-					      const struct fentry_filter *b);
 struct fentry_filter *fentry_filter_subtract(const struct fentry_filter *a,
 					     const struct fentry_filter *b);
 int fentry_filter_change(struct fentry_filter **filter, const unsigned long *ip,
