@@ -287,14 +287,15 @@ who_waits_gets_all()
 	equal "entries" "$(statistics entries overrun 'dropped events')" 0
 }
 
-# Small, so that readers and writers meet, and often something is overwritten
+# Small, so that readers and writers meet, and often something is overwritten. What that is
+# is told by counts; where it was, pages do not always tell.
 who_waits_meets_the_writer()
 {
 	need_module
 	local read
 	echo 16 > buffer_size_kb
 	record function event marker
-	follow
+	follow -g
 	run 1
 	followed
 	read=$(nr_read)
@@ -476,7 +477,7 @@ swapped_while_events_come()
 cpus_come_and_go_while_events_come()
 {
 	need_module
-	stress "" cpus_come_and_go
+	stress -g cpus_come_and_go
 	nothing_is_broken
 }
 
