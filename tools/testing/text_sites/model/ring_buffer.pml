@@ -23,8 +23,6 @@
  * - The head page's move, by a writer or by the reader. The flags in the pointers of the
  *   list make it one.
  * - The tail page's move, which interrupts may have done meanwhile.
- * - The reader's finding that there is nothing more on its page, and that it is not the
- *   one that is written to.
  */
 
 #define CAP		4
@@ -801,11 +799,22 @@ done:		current_context = (fast -> 0 : current_context);
  */
 proctype reader()
 {
-	byte i, before, head;
+	byte i, before, head, size;
 
-	do
-	:: d_step {
-		commit_page != reader_page ->
+look:	do
+#ifdef BROKEN_SIZE_FIRST
+	:: size = page[reader_page].commit;
+	   if
+	   :: commit_page != reader_page
+	   :: else -> goto look
+	   fi;
+#else
+	:: commit_page != reader_page;
+	   size = page[reader_page].commit;
+#endif
+	   d_step {
+		/* What is on the page was read: there is nothing behind that. */
+		assert(size == page[reader_page].commit);
 		nr_read = nr_read + page[reader_page].entries;
 		gone(reader_page, SEEN);
 		page[reader_page].write = 0;
@@ -818,6 +827,7 @@ proctype reader()
 		page[before].next = reader_page;
 		page[before].head = 0;
 		reader_page = head;
+		size = 0;
 		head = 0;
 		before = 0
 	   }
