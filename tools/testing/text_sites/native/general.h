@@ -28,6 +28,7 @@
 #define RB_FORCE_8BYTE_ALIGNMENT	0
 #define RB_ALIGNMENT			4u
 #define RB_MAX_SMALL_DATA		112u	/* whose length is in the header */
+#define RB_LEN_TIME_EXTEND		8u
 #define RB_EVNT_HDR_SIZE		4u
 #define RB_FULL_STAMP			8u	/* bytes before an event that needs one */
 #define RB_WRITE_MASK			0xfffffl

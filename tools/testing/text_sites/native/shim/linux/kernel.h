@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#define ALIGN(_x, _to)		(((_x) + (_to) - 1) & -(typeof(_x))(_to))
 #define ARRAY_SIZE(_array)	(sizeof(_array) / sizeof(*(_array)))
 #define container_of(_ptr, _type, _member)				\
 	((_type *)((char *)(_ptr) - offsetof(_type, _member)))
