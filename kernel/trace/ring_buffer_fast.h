@@ -195,6 +195,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
+	/* Later events may be on the next page: see "check to C" above. */
 	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */

@@ -287,8 +287,8 @@ who_waits_gets_all()
 	equal "entries" "$(statistics entries overrun 'dropped events')" 0
 }
 
-# Small, so that readers and writers meet, and often something is overwritten. What that is
-# is told by counts; where it was, pages do not always tell.
+# The buffer is small, so that readers and writers meet and events are overwritten. The
+# counts say exactly how many; pages do not always say where they are missing.
 who_waits_meets_the_writer()
 {
 	need_module
