@@ -20,7 +20,7 @@ DEFINE_PER_CPU_ALIGNED(struct sched_clock_scale, sched_clock_scale);
 
 static DEFINE_RAW_SPINLOCK(scale_lock);
 static unsigned int scale_changes;	/* how often tsc.c has told */
-static unsigned int scale_settled;	/* how often it had when CPUs last took over a scale */
+static unsigned int scale_settled;	/* the scale_changes that CPUs may take over */
 static bool scale_used;
 
 /* This CPU takes over its scale, unless that is about to change. Interrupts are off. */
@@ -97,10 +97,16 @@ static int scale_online(unsigned int cpu)
  */
 static int __init sched_clock_inline_init(void)
 {
+	int ret;
+
 	if (!using_native_sched_clock() || !static_key_enabled(&__use_tsc))
 		return 0;
-	cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/sched_clock:online", scale_online, NULL);
+	/* Without it, sched_clock() is called for good. */
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "x86/sched_clock:online", scale_online, NULL);
+	if (ret < 0)
+		return ret;
 	WRITE_ONCE(scale_used, true);
-	return schedule_delayed_work(&scale_work, 0) ? 0 : -EBUSY;
+	schedule_delayed_work(&scale_work, 0);
+	return 0;
 }
 core_initcall(sched_clock_inline_init);
