@@ -46,13 +46,62 @@
 	(IS_ENABLED(CONFIG_64BIT) && IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&	\
 	 !IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && !RB_FORCE_8BYTE_ALIGNMENT && !DEBUG_SHIFT)
 
+/*
+ * What is called rarely saves every register that it uses. The compiler is not told that it
+ * is a call: it would keep what it needs afterwards in registers that must be saved first,
+ * for every event. @func has up to two arguments, and returns an integer or nothing.
+ */
+#if defined(CONFIG_X86_64) && defined(CONFIG_CC_IS_GCC)
+#define rb_fast_rare	noinline __used __no_caller_saved_registers
+#define rb_fast_call(func, first, second)						\
+({											\
+	unsigned long ret_;								\
+	asm volatile("call %c[target]" : "=a" (ret_), ASM_CALL_CONSTRAINT :		\
+		     [target] "i" (func), "D" (first), "S" (second) : "memory", "cc");	\
+	ret_;										\
+})
+#else
+#define rb_fast_rare	noinline
+#define rb_fast_call(func, first, second)	(func)(first, second)
+#endif
+
+/*
+ * Is it @value now? What was read before does not count, but other than after READ_ONCE() the
+ * compiler may compare with memory. @counter may be a local_t, or another struct of one word.
+ */
+#define rb_fast_is(counter, value)							\
+({											\
+	BUILD_BUG_ON(sizeof(counter) != sizeof(value));					\
+	barrier();									\
+	/* Whoever changes it meanwhile interrupts. */					\
+	data_race(*(const typeof(value) *)&(counter)) == (value);			\
+})
+
 /* trace_clock_local(); preemption is off. User-mode Linux has no clock of the processor. */
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
 #include <asm/sched_clock_inline.h>
-#define rb_fast_clock()	sched_clock_inline()
+
+static rb_fast_rare u64 rb_fast_sched_clock(long unused, long unused_too)
+{
+	return sched_clock();
+}
+
+static __always_inline u64 rb_fast_clock(void)
+{
+	const u64 mul = sched_clock_mul();
+
+	return likely(mul) ? sched_clock_from_cycles(rdtsc(), mul) :
+			     rb_fast_call(rb_fast_sched_clock, 0l, 0l);
+}
 #else
 #define rb_fast_clock()	trace_clock_local()
 #endif
+
+/* Whenever the clock or the kind of time stamps was set */
+static void rb_fast_update(struct trace_buffer *buffer)
+{
+	WRITE_ONCE(buffer->unusual, buffer->time_stamp_abs || buffer->clock != trace_clock_local);
+}
 
 /* What may be interrupted: the test does it in each of these places. */
 enum rb_fast_step {
@@ -60,8 +109,8 @@ enum rb_fast_step {
 	RB_FAST_CONTEXT,	/* half pinned */
 	RB_FAST_PINNED,
 	RB_FAST_TAIL,		/* A: knows where the page ends */
-	RB_FAST_BEFORE,
 	RB_FAST_AFTER,
+	RB_FAST_BEFORE,
 	RB_FAST_TIME,
 	RB_FAST_STAMPED,	/* B: before_stamp is the new time */
 	RB_FAST_RESERVED,	/* C: owns a part of the page */
@@ -91,7 +140,7 @@ static __always_inline void rb_fast_step(const struct rb_fast_test *test,
 
 /* An event that is being written */
 struct rb_fast {
-	struct buffer_page		*page;
+	struct buffer_data_page		*page;
 	struct ring_buffer_event	*event;
 	unsigned long			end;	/* of the event, in the page */
 	u64				ts;
@@ -110,10 +159,10 @@ static __always_inline bool rb_fast_fits(struct buffer_page *page, unsigned long
 }
 
 /* Gives up what was pinned, and commits what was written meanwhile. */
-static noinline void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer)
+static rb_fast_rare void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer, long unused)
 {
 	rb_end_commit(cpu_buffer);
-	trace_recursive_unlock(cpu_buffer);
+	WRITE_ONCE(cpu_buffer->current_context, 0);
 }
 
 static noinline void rb_fast_check_time(struct ring_buffer_per_cpu *cpu_buffer,
@@ -128,9 +177,30 @@ static noinline void rb_fast_check_time(struct ring_buffer_per_cpu *cpu_buffer,
 	check_buffer(cpu_buffer, &info, index);
 }
 
+/* Recording of this kind of buffer is not disabled, and nobody writes to it on this CPU. */
+static __always_inline bool rb_fast_may(struct trace_buffer *buffer,
+					struct ring_buffer_per_cpu *cpu_buffer,
+					const struct rb_fast_test *test)
+{
+	u64 not;
+
+	barrier();
+	/* Racy: whoever sets one of these waits until writers have seen it, see above. */
+	not = data_race(cpu_buffer->in_use);
+	if (test)
+		return !(not | atomic_read(&buffer->record_disabled) |
+			 buffer->time_stamp_abs | (buffer->clock != test->clock));
+	/* Racy: the same */
+	return !(not | data_race(buffer->not_fast));
+}
+
 /*
  * Reserve @length bytes, with the event's header. Returns false if that takes the ordinary
  * functions. Preemption is off, until rb_fast_commit().
+ *
+ * A nested writer, which ring_buffer_nest_start() has announced, is an outermost one here
+ * if it writes to another buffer. It does not shift its bit, and clears it without looking.
+ * Those who interrupt it shift theirs, and do not clear what is below.
  */
 static __always_inline bool
 rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
@@ -139,15 +209,10 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 {
 	struct buffer_page *page;
 	unsigned long index;
-	u64 before, after, ts;
+	u64 after, ts;
 	long write;
 
-	if (unlikely(atomic_read(&buffer->record_disabled) |
-		     atomic_read(&cpu_buffer->record_disabled) |
-		     READ_ONCE(cpu_buffer->current_context) | cpu_buffer->nest |
-		     buffer->time_stamp_abs))
-		return false;
-	if (unlikely(buffer->clock != (test ? test->clock : trace_clock_local)))
+	if (unlikely(!rb_fast_may(buffer, cpu_buffer, test)))
 		return false;
 	rb_fast_step(test, RB_FAST_CHECKED);
 
@@ -162,7 +227,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	rb_fast_step(test, RB_FAST_CONTEXT);
 	local_set(&cpu_buffer->committing, 1);
 	rb_fast_step(test, RB_FAST_PINNED);
-	if (unlikely(READ_ONCE(cpu_buffer->buffer) != buffer))
+	if (unlikely(!rb_fast_is(cpu_buffer->buffer, buffer)))
 		goto unpin;
 
 	/* A writer that comes from now on changes this. */
@@ -171,23 +236,22 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	write = local_read(&page->write);				/* A */
 	index = write & RB_WRITE_MASK;
 	rb_fast_step(test, RB_FAST_TAIL);
-	if (unlikely(page != READ_ONCE(cpu_buffer->commit_page) ||
+	if (unlikely(!rb_fast_is(cpu_buffer->commit_page, page) ||
 		     !rb_fast_fits(page, index, length)))
 		goto unpin;
 
-	rb_time_read(&cpu_buffer->before_stamp, &before);
-	rb_fast_step(test, RB_FAST_BEFORE);
 	rb_time_read(&cpu_buffer->write_stamp, &after);
 	rb_fast_step(test, RB_FAST_AFTER);
-	if (unlikely(before != after))
+	if (unlikely(!rb_fast_is(cpu_buffer->before_stamp, after)))
 		goto unpin;
+	rb_fast_step(test, RB_FAST_BEFORE);
 	ts = test ? test->clock() : rb_fast_clock();
 	rb_fast_step(test, RB_FAST_TIME);
 	/* Time that goes back is a large difference, too. */
 	if (unlikely(test_time_stamp(ts - after)))
 		goto unpin;
 	/* The check. What comes after it is later than @ts. */
-	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
+	if (unlikely(!rb_fast_is(cpu_buffer->commits, fast->commits)))
 		goto unpin;
 
 	rb_time_set(&cpu_buffer->before_stamp, ts);			/* B */
@@ -196,14 +260,14 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
 	/* Later events may be on the next page: see "check to C" above. */
-	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
+	if (unlikely(!rb_fast_is(cpu_buffer->commits, fast->commits)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */
 	rb_fast_step(test, RB_FAST_WRITTEN);
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
 		rb_fast_check_time(cpu_buffer, page, index, ts, after);
 
-	fast->page = page;
+	fast->page = page->page;
 	fast->event = __rb_page_index(page, index);
 	fast->end = index + length;
 	fast->ts = ts;
@@ -217,12 +281,12 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	return true;
 
 unpin:
-	rb_fast_unpin(cpu_buffer);
+	rb_fast_call(rb_fast_unpin, cpu_buffer, 0l);
 	return false;
 }
 
 /* Commits what was written by others when they could not. */
-static noinline void rb_fast_commit_rest(struct ring_buffer_per_cpu *cpu_buffer)
+static rb_fast_rare void rb_fast_commit_rest(struct ring_buffer_per_cpu *cpu_buffer, long unused)
 {
 	rb_start_commit(cpu_buffer);
 	rb_end_commit(cpu_buffer);
@@ -239,12 +303,12 @@ static __always_inline void rb_fast_commit(const struct rb_fast *fast,
 	rb_fast_step(test, RB_FAST_COUNTED);
 	/* Readers see the event before the index; pairs with rb_get_reader_page(). */
 	smp_wmb();
-	local_set(&fast->page->page->commit, fast->end);		/* E */
+	local_set(&fast->page->commit, fast->end);			/* E */
 	rb_fast_step(test, RB_FAST_COMMITTED);
 	local_set(&cpu_buffer->committing, 0);				/* F */
 	rb_fast_step(test, RB_FAST_UNPINNED);
-	if (unlikely(local_read(&cpu_buffer->commits) != fast->commits))
-		rb_fast_commit_rest(cpu_buffer);
+	if (unlikely(!rb_fast_is(cpu_buffer->commits, fast->commits)))
+		rb_fast_call(rb_fast_commit_rest, cpu_buffer, 0l);
 	rb_fast_step(test, RB_FAST_DONE);
 }
 
@@ -252,15 +316,20 @@ static __always_inline void rb_fast_commit(const struct rb_fast *fast,
 static __always_inline bool rb_fast_wakes(const struct trace_buffer *buffer,
 					  const struct ring_buffer_per_cpu *cpu_buffer)
 {
-	const bool any = buffer->irq_work.waiters_pending | cpu_buffer->irq_work.waiters_pending;
+	unsigned int any;
 
-	return unlikely(any | cpu_buffer->irq_work.full_waiters_pending) &&
-	       (any || (cpu_buffer->last_pages_touch != local_read(&cpu_buffer->pages_touched) &&
-			cpu_buffer->reader_page != cpu_buffer->commit_page));
+	barrier();
+	/* Racy: who begins to wait looks at the buffer again, and is woken by the next event. */
+	any = data_race(buffer->irq_work.waiters_pending | cpu_buffer->irq_work.any_pending);
+	if (likely(!any))
+		return false;
+	return (buffer->irq_work.waiters_pending | cpu_buffer->irq_work.waiters_pending) ||
+	       (cpu_buffer->last_pages_touch != local_read(&cpu_buffer->pages_touched) &&
+		cpu_buffer->reader_page != cpu_buffer->commit_page);
 }
 
-static noinline void rb_fast_wake(struct trace_buffer *buffer,
-				  struct ring_buffer_per_cpu *cpu_buffer)
+static rb_fast_rare void rb_fast_wake(struct trace_buffer *buffer,
+				      struct ring_buffer_per_cpu *cpu_buffer)
 {
 	rb_wakeups(buffer, cpu_buffer);
 }
@@ -279,7 +348,7 @@ rb_fast_finish(const struct rb_fast *fast, struct ring_buffer_per_cpu *cpu_buffe
 
 	rb_fast_commit(fast, cpu_buffer, test);
 	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
-		wake(buffer, cpu_buffer);
+		rb_fast_call(wake, buffer, cpu_buffer);
 	/* Whoever has come in between has cleared its own bits. */
 	WRITE_ONCE(cpu_buffer->current_context, 0);
 }
@@ -298,7 +367,8 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 
 	preempt_disable_notrace();
 	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
-	if (unlikely(!cpu_buffer ||
+	/* An event that is discarded takes the shift of the bit into account. */
+	if (unlikely(!cpu_buffer || cpu_buffer->nest ||
 		     !rb_fast_reserve(&fast, buffer, cpu_buffer,
 				      RB_EVNT_HDR_SIZE + ALIGN(length, RB_ALIGNMENT), test))) {
 		preempt_enable_notrace();
@@ -314,20 +384,25 @@ static __always_inline bool rb_fast_unlock_commit(struct trace_buffer *buffer,
 						  const struct rb_fast_test *test)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	struct buffer_page *page = READ_ONCE(cpu_buffer->commit_page);
 	struct rb_fast fast __uninitialized;
 
 	fast.commits = local_read(&cpu_buffer->commits);
-	fast.page = READ_ONCE(cpu_buffer->commit_page);
 	rb_fast_step(test, RB_FAST_COMMIT);
-	if (!RB_FAST || unlikely(local_read(&cpu_buffer->committing) != 1 ||
-				 fast.page != READ_ONCE(cpu_buffer->tail_page)))
+	if (!RB_FAST || unlikely(!rb_fast_is(cpu_buffer->committing, 1l) ||
+				 !rb_fast_is(cpu_buffer->tail_page, page)))
 		return false;
 
-	fast.end = rb_page_write(fast.page);
+	fast.page = page->page;
+	fast.end = rb_page_write(page);
 	rb_fast_commit(&fast, cpu_buffer, test);
 	if (unlikely(rb_fast_wakes(buffer, cpu_buffer)))
-		rb_fast_wake(buffer, cpu_buffer);
-	trace_recursive_unlock(cpu_buffer);
+		rb_fast_call(rb_fast_wake, buffer, cpu_buffer);
+	/* This is what both make of it then. */
+	if (rb_fast_is(cpu_buffer->current_context, 1u << RB_CTX_NORMAL))
+		WRITE_ONCE(cpu_buffer->current_context, 0);
+	else
+		trace_recursive_unlock(cpu_buffer);
 	preempt_enable_notrace();
 	return true;
 }

@@ -38,13 +38,14 @@ static __always_inline bool trace_fast_migration_disabled(void)
 /* Is this anything but a task that may run on? */
 static __always_inline bool trace_fast_unusual(unsigned int depth)
 {
-	return unlikely(depth > 0xf || test_preempt_need_resched() || tif_need_resched() ||
-			trace_fast_migration_disabled() ||
-			(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()));
+	return unlikely(depth > 0xf) || unlikely(test_preempt_need_resched()) ||
+	       /* Racy: another CPU may set it, just before or after. */
+	       unlikely(data_race(current_thread_info()->flags) & _TIF_NEED_RESCHED) ||
+	       unlikely(trace_fast_migration_disabled()) ||
+	       unlikely(IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count());
 }
 
-/* A function of its own, so that nothing is saved for it */
-static noinline unsigned int trace_fast_unusual_context(unsigned int own, unsigned int dec)
+static rb_fast_rare unsigned int trace_fast_unusual_context(unsigned int own, unsigned int dec)
 {
 	return (tracing_gen_ctx() & ~0xfU) +
 	       min_t(unsigned int, (preempt_count() & PREEMPT_MASK) - own, 0xf) - dec;
@@ -61,16 +62,20 @@ static __always_inline unsigned int trace_fast_context(unsigned int own, unsigne
 	const unsigned int depth = preempt_count();
 
 	if (trace_fast_unusual(depth))
-		return trace_fast_unusual_context(own, dec);
+		return rb_fast_call(trace_fast_unusual_context, own, dec);
 	return depth - own - dec + (irqs_disabled() ? TRACE_FLAG_IRQS_OFF << 16 : 0);
 }
 
-/* The first word of an event: the type, the flags and the preemption count, in this order */
-static __always_inline u32 trace_fast_head(u32 type, u32 flags, u32 count)
-{
-	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? type << 16 | flags << 8 | count :
-						   type | flags << 16 | count << 24;
-}
+/* The first word of an event has the type, the flags and the preemption count, in this order. */
+#ifdef CONFIG_CPU_BIG_ENDIAN
+#define TRACE_FAST_TYPE		16
+#define TRACE_FAST_FLAGS	8
+#define TRACE_FAST_COUNT	0
+#else
+#define TRACE_FAST_TYPE		0
+#define TRACE_FAST_FLAGS	16
+#define TRACE_FAST_COUNT	24
+#endif
 
 /* As tracing_generic_entry_update() with the context, which most tasks have in a word */
 static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned short type,
@@ -79,14 +84,18 @@ static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned 
 	const unsigned int depth = preempt_count();
 
 	BUILD_BUG_ON(offsetof(struct trace_entry, flags) != 2 ||
-		     offsetof(struct trace_entry, preempt_count) != 3);
-	if (likely(!trace_fast_unusual(depth))) {
-		*(u32 *)entry = trace_fast_head(type, irqs_disabled() ? TRACE_FLAG_IRQS_OFF : 0,
-						depth - own - dec);
-		entry->pid = current->pid;
-	} else {
-		tracing_generic_entry_update(entry, type, trace_fast_unusual_context(own, dec));
+		     offsetof(struct trace_entry, preempt_count) != 3 ||
+		     TRACE_FLAG_IRQS_OFF != 1);
+	if (unlikely(trace_fast_unusual(depth))) {
+		tracing_generic_entry_update(entry, type,
+					     rb_fast_call(trace_fast_unusual_context, own, dec));
+		return;
 	}
+	/* With all that is constant in one number */
+	*(u32 *)entry = (depth << TRACE_FAST_COUNT) - (!irqs_disabled() << TRACE_FAST_FLAGS) +
+			((u32)type << TRACE_FAST_TYPE) + (1u << TRACE_FAST_FLAGS) -
+			((own + dec) << TRACE_FAST_COUNT);
+	entry->pid = current->pid;
 }
 
 #ifdef CONFIG_EVENT_TRACING
@@ -171,7 +180,7 @@ EXPORT_SYMBOL_GPL(trace_event_buffer_commit);
 static __always_inline struct ring_buffer_per_cpu *
 trace_fast_buffer(const struct trace_array *tr, const struct trace_buffer *buffer)
 {
-	if (unlikely(this_cpu_read(tr->array_buffer.data->disabled.counter)))
+	if (unlikely(raw_cpu_read(tr->array_buffer.data->disabled.counter)))
 		return NULL;
 	return buffer->buffers[raw_smp_processor_id()];
 }
@@ -191,8 +200,8 @@ trace_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	return true;
 }
 
-static noinline void trace_fast_wake(struct trace_buffer *buffer,
-				     struct ring_buffer_per_cpu *cpu_buffer)
+static rb_fast_rare void trace_fast_wake(struct trace_buffer *buffer,
+					 struct ring_buffer_per_cpu *cpu_buffer)
 {
 	int bit = ftrace_test_recursion_trylock(_THIS_IP_, _RET_IP_);
 
@@ -227,23 +236,6 @@ static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned
 	return true;
 }
 
-/* A function of its own, so that nothing is saved if nothing is to be recorded */
-static noinline void trace_one_function(unsigned long ip, unsigned long parent_ip,
-					struct ftrace_ops *op)
-{
-	struct trace_array *tr = op->private;
-	bool done = false;
-
-	if (RB_FAST && likely(trace_fast_allowed()) &&
-	    !static_branch_unlikely(&trace_function_exports_enabled)) {
-		preempt_disable_notrace();
-		done = trace_fast_function(tr, ip, parent_ip);
-		preempt_enable_notrace();
-	}
-	if (unlikely(!done))
-		function_trace_call_slow(ip, parent_ip, op, NULL);
-}
-
 /**
  * function_trace_call - record that a function was called
  * @ip: the site
@@ -257,9 +249,20 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrac
 			 struct ftrace_regs *fregs)
 {
 	struct trace_array *tr = op->private;
+	bool done;
 
-	if (likely(!tr->buffer_disabled && tr->function_enabled))
-		trace_one_function(ip, parent_ip, op);
+	/* Enabled, and not disabled: both are 0 or 1. */
+	if (unlikely(tr->function_enabled <= tr->buffer_disabled))
+		return;
+	if (RB_FAST && likely(trace_fast_allowed()) &&
+	    !static_branch_unlikely(&trace_function_exports_enabled)) {
+		preempt_disable_notrace();
+		done = trace_fast_function(tr, ip, parent_ip);
+		preempt_enable_notrace();
+		if (likely(done))
+			return;
+	}
+	function_trace_call_slow(ip, parent_ip, op, NULL);
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER

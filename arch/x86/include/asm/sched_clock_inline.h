@@ -42,15 +42,13 @@ static __always_inline u64 sched_clock_from_cycles(u64 cycles, u64 mul)
 	asm("mulq %[mul]" : "=a" (low), "=d" (time) : "0" (cycles << 1), [mul] "r" (mul) : "cc");
 	/* Read after @mul was; pairs with smp_wmb() in scale_update(). */
 	smp_rmb();
-	return time + this_cpu_read(sched_clock_scale.offset);
+	return time + raw_cpu_read(sched_clock_scale.offset);
 }
 
-/* The value of sched_clock() at this instant; preemption is off. */
-static __always_inline u64 sched_clock_inline(void)
+/* What sched_clock_from_cycles() takes; 0: call sched_clock(). Preemption is off. */
+static __always_inline u64 sched_clock_mul(void)
 {
-	const u64 mul = this_cpu_read(sched_clock_scale.mul);
-
-	return likely(mul) ? sched_clock_from_cycles(rdtsc(), mul) : sched_clock();
+	return this_cpu_read(sched_clock_scale.mul);
 }
 
 void sched_clock_scale_changes(void);

@@ -75,7 +75,7 @@ is_deeply(\%rows, {
 	'cycles per call of a function' =>
 		['not traced, compiled without a site', 'not traced, a NOP', @callbacks],
 	'cycles per event of 16 bytes and its header' => [
-		'only the clock: trace_clock_local()', 'only the clock: sched_clock_inline()',
+		'only the clock: trace_clock_local()', 'only the clock: rb_fast_clock()',
 		'general path', 'short path, by its two functions',
 		'short path, as the function tracers have it'],
 	'cycles per round of a loop' => [@nops, 'no NOP'],
@@ -90,10 +90,10 @@ for (
 		qr/^native: short path, .*: byte \d+ of page \d+ differs$/m],
 	['an event that is not counted', $fast, 'local_inc(&cpu_buffer->entries);', '',
 		qr/^native: short path, .*: events: \d+ instead of \d+$/m],
-	['a page that keeps its last event back', $fast, '&fast->page->page->commit, fast->end',
-		'&fast->page->page->commit, fast->end - 20',
+	['a page that keeps its last event back', $fast, '&fast->page->commit, fast->end',
+		'&fast->page->commit, fast->end - 20',
 		qr/^native: short path, .*: byte \d+ of page \d+ differs$/m],
-	['a short path that is never taken', $fast, 'if (unlikely(before != after))', 'if (1)',
+	['a short path that is never taken', $fast, 'if (unlikely(!rb_fast_may(buffer, cpu_buffer, test)))', 'if (1)',
 		qr/^native: the short path was not taken$/m],
 	['a trampoline that leaves a callback out', 'arch/x86/kernel/fentry/trampoline.c',
 		'i < tramp->nr; i++) {', 'i + (i > 2) < tramp->nr; i++) {',

@@ -472,9 +472,9 @@ inline fast_reserve()
 #endif
 	:: else
 	fi;
-	before = before_stamp;
+	after = write_stamp;
 	atomic {
-		after = write_stamp;
+		before = before_stamp;
 #ifndef BROKEN_STAMPS_DIFFER
 		if
 		:: before != after -> goto unpin

@@ -60,12 +60,22 @@ struct buffer_page {
 };
 
 struct rb_waiters {
-	bool	waiters_pending, full_waiters_pending;
+	union {
+		struct {
+			bool	waiters_pending, full_waiters_pending;
+		};
+		u16		any_pending;
+	};
 };
 
 struct ring_buffer_per_cpu {
-	atomic_t		record_disabled;
-	unsigned int		current_context;
+	union {
+		struct {
+			atomic_t	record_disabled;
+			unsigned int	current_context;
+		};
+		u64		in_use;
+	};
 	unsigned long		nest;
 	struct trace_buffer	*buffer;
 	struct buffer_page	*head_page, *tail_page, *commit_page, *reader_page;
@@ -78,7 +88,13 @@ struct ring_buffer_per_cpu {
 };
 
 struct trace_buffer {
-	atomic_t			record_disabled;
+	union {
+		struct {
+			atomic_t	record_disabled;
+			unsigned int	unusual;
+		};
+		u64			not_fast;
+	};
 	unsigned long			cpus;
 	u64				(*clock)(void);
 	bool				time_stamp_abs;

@@ -5,6 +5,7 @@
 
 #define CONFIG_64BIT				1
 #define CONFIG_X86_64				1
+#define CONFIG_CC_IS_GCC			1
 #define CONFIG_PREEMPTION			1
 #define CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG	1
 

@@ -15,6 +15,10 @@
 	_value;								\
 })
 
+/* This one may be part of another instruction. */
+#define raw_cpu_read(_variable)						\
+	(*(const __seg_gs typeof(_variable) *)(unsigned long)&(_variable))
+
 extern u32 cpu_number;
 
 #define raw_smp_processor_id()	this_cpu_read(cpu_number)
