@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What fgraph.c lets trace_fast.h know, for a short way into and out of a function: if the
+ * What trace_fast.h knows of fgraph.c, for a short way into and out of a function: if the
  * function_graph tracer of one instance is all that wants to know of returns and nothing
  * restricts what it follows, the event is written and the frame pushed or popped in one
  * piece. The event has the time that the shadow stack gets, too: the clock is read once.
@@ -10,30 +10,33 @@
 #ifndef _FGRAPH_FAST_H
 #define _FGRAPH_FAST_H
 
+#include <linux/bits.h>
 #include <linux/ftrace.h>
+#include <linux/static_call.h>
 
-/**
- * struct fgraph_fast - the layout of shadow stacks, all of it in words
- * @gops: the user of returns, if there is one
- * @top: of a frame, its last word
- * @max: no frame reaches this
- * @vars: what users have for a task
- * @word: the last word of a frame that no user wants
- * @shift: where the bits of users are in it
+#include <asm/page.h>
+
+/*
+ * The layout of shadow stacks in words; fgraph.c describes it, and compares.
+ *
+ * FGRAPH_FAST_TOP:	of a frame, its last word
+ * FGRAPH_FAST_VARS:	what users have for a task
+ * FGRAPH_FAST_MAX:	no frame reaches this
+ * FGRAPH_FAST_SHIFT:	where the bits of users are in the last word
+ * FGRAPH_FAST_WORD:	the last word of a frame that no user wants
  */
-struct fgraph_fast {
-	struct fgraph_ops	**gops;
-	int			top;
-	int			max;
-	int			vars;
-	unsigned int		shift;
-	unsigned long		word;
-};
+#define FGRAPH_FAST_TOP		((int)(sizeof(struct ftrace_ret_stack) / sizeof(long)))
+#define FGRAPH_FAST_VARS	((int)(PAGE_SIZE / sizeof(long)) - 16)
+#define FGRAPH_FAST_MAX		(FGRAPH_FAST_VARS - FGRAPH_FAST_TOP - 1)
+#define FGRAPH_FAST_SHIFT	12
+#define FGRAPH_FAST_WORD	(BIT(FGRAPH_FAST_SHIFT) | BIT(10) | FGRAPH_FAST_TOP)
 
-extern const struct fgraph_fast fgraph_fast;
+/* The only user of returns, and its callback; with several, ones that want none. */
+extern struct fgraph_ops *fgraph_direct_gops;
+DECLARE_STATIC_CALL(fgraph_func, ftrace_graph_entry_stub);
 
-bool trace_fast_graph_enter(unsigned long ret, unsigned long func, unsigned long *retp,
-			    unsigned int own);
-unsigned long trace_fast_graph_leave(struct ftrace_regs *fregs);
+int function_graph_enter_slow(unsigned long ret, unsigned long func,
+			      unsigned long frame_pointer, unsigned long *retp);
+unsigned long ftrace_return_to_handler_slow(struct ftrace_regs *fregs);
 
 #endif /* _FGRAPH_FAST_H */

@@ -153,9 +153,11 @@ static __always_inline bool rb_fast_fits(struct buffer_page *page, unsigned long
 {
 	const unsigned long least = PAGE_SIZE - BUF_PAGE_HDR_SIZE;
 
-	/* No page is smaller. */
-	return likely(index - 1 < least - length) ||
-	       (index && index + length <= rb_page_capacity(page));
+	/* No page is smaller. One test if the length is constant, else the sum is needed anyway. */
+	if (__builtin_constant_p(length) ? likely(index - 1 < least - length) :
+	    likely(index + length <= least) && likely(index))
+		return true;
+	return index && index + length <= rb_page_capacity(page);
 }
 
 /* Gives up what was pinned, and commits what was written meanwhile. */
@@ -175,6 +177,15 @@ static noinline void rb_fast_check_time(struct ring_buffer_per_cpu *cpu_buffer,
 	};
 
 	check_buffer(cpu_buffer, &info, index);
+}
+
+/*
+ * This CPU's buffer. It is there before the CPU is: see CPUHP_TRACE_RB_PREPARE. One that was
+ * there before the buffer has it before anybody knows the buffer.
+ */
+static __always_inline struct ring_buffer_per_cpu *rb_fast_cpu(const struct trace_buffer *buffer)
+{
+	return buffer->buffers[raw_smp_processor_id()];
 }
 
 /* Recording of this kind of buffer is not disabled, and nobody writes to it on this CPU. */
@@ -366,9 +377,9 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 		return NULL;
 
 	preempt_disable_notrace();
-	cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	cpu_buffer = rb_fast_cpu(buffer);
 	/* An event that is discarded takes the shift of the bit into account. */
-	if (unlikely(!cpu_buffer || cpu_buffer->nest ||
+	if (unlikely(cpu_buffer->nest ||
 		     !rb_fast_reserve(&fast, buffer, cpu_buffer,
 				      RB_EVNT_HDR_SIZE + ALIGN(length, RB_ALIGNMENT), test))) {
 		preempt_enable_notrace();
@@ -383,7 +394,7 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 static __always_inline bool rb_fast_unlock_commit(struct trace_buffer *buffer,
 						  const struct rb_fast_test *test)
 {
-	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[raw_smp_processor_id()];
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct buffer_page *page = READ_ONCE(cpu_buffer->commit_page);
 	struct rb_fast fast __uninitialized;
 

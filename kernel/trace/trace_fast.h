@@ -15,7 +15,17 @@
 #include <linux/ftrace.h>
 
 #include "fgraph_fast.h"
-#include "trace_fast_recursion.h"
+
+/*
+ * Does nobody in this task protect from recursion? Whoever is called inside of that has to
+ * be protected, too. TRACE_IRQ_BIT does not belong to it, and stays set. What is to be found
+ * while RCU is not watching is found by the protection.
+ */
+static __always_inline bool trace_fast_allowed(void)
+{
+	return !IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) &&
+	       !(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
+}
 
 /* Somebody wants events, not only through tracefs. */
 DECLARE_STATIC_KEY_FALSE(trace_function_exports_enabled);
@@ -173,16 +183,10 @@ EXPORT_SYMBOL_GPL(trace_event_buffer_commit);
 #endif
 
 #ifdef CONFIG_FUNCTION_TRACER
-/*
- * This CPU's buffer of an instance, if an event may be written to it the short way.
- * Preemption is off.
- */
-static __always_inline struct ring_buffer_per_cpu *
-trace_fast_buffer(const struct trace_array *tr, const struct trace_buffer *buffer)
+/* The function tracers are not to write to an instance on this CPU. Preemption is off. */
+static __always_inline bool trace_fast_disabled(const struct trace_array *tr)
 {
-	if (unlikely(raw_cpu_read(tr->array_buffer.data->disabled.counter)))
-		return NULL;
-	return buffer->buffers[raw_smp_processor_id()];
+	return unlikely(raw_cpu_read(tr->array_buffer.data->disabled.counter));
 }
 
 /* Reserve an event of a fixed size, the data of which begins with struct trace_entry. */
@@ -221,13 +225,13 @@ static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned
 						unsigned long parent_ip)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct ftrace_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!cpu_buffer || !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN,
-							sizeof(*entry), 0,
-							IS_ENABLED(CONFIG_PREEMPTION))))
+	if (unlikely(trace_fast_disabled(tr) ||
+		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN, sizeof(*entry), 0,
+					 IS_ENABLED(CONFIG_PREEMPTION))))
 		return false;
 	entry = (struct ftrace_entry *)fast.event->array;
 	entry->ip = ip;
@@ -266,44 +270,57 @@ void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrac
 }
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#ifdef HAVE_FUNCTION_GRAPH_FP_TEST
+/* A frame has the frame pointer then, to be checked. */
+#define FGRAPH_FAST	false
+#else
+#define FGRAPH_FAST	RB_FAST
+#endif
+
 /* set_graph_function and set_graph_notrace; preemption is off. */
-#ifdef CONFIG_DYNAMIC_FTRACE
-static __always_inline bool graph_fast_filtered(void)
+#if defined(CONFIG_FTRACE_ENGINE_TEXT_SITES)
+static __always_inline unsigned long graph_fast_filtered(void)
+{
+	/* Racy: whoever sets one waits until preemption was on everywhere. None is empty. */
+	return data_race((unsigned long)ftrace_graph_hash |
+			 (unsigned long)ftrace_graph_notrace_hash);
+}
+#elif defined(CONFIG_DYNAMIC_FTRACE)
+static __always_inline unsigned long graph_fast_filtered(void)
 {
 	return !ftrace_hash_empty(rcu_dereference_protected(ftrace_graph_hash, true)) ||
 	       !ftrace_hash_empty(rcu_dereference_protected(ftrace_graph_notrace_hash, true));
 }
 #else
-static __always_inline bool graph_fast_filtered(void)
+static __always_inline unsigned long graph_fast_filtered(void)
 {
-	return false;
+	return 0;
 }
 #endif
 
 /* Is there something that function_graph looks at for each function? */
 static __always_inline bool graph_fast_restricted(struct trace_array *tr)
 {
-	return graph_fast_filtered() ||
-	       (tracing_thresh | fgraph_max_depth | ftrace_graph_skip_irqs) ||
-	       !ftrace_trace_task(tr);
+	return (graph_fast_filtered() | tracing_thresh | fgraph_max_depth |
+		ftrace_graph_skip_irqs) || !ftrace_trace_task(tr);
 }
 
 /* Write the event of a call. @own: as trace_fast_context() */
 static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
-						   int depth, unsigned int own, u64 *time)
+						   unsigned int own, u64 *time)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct ftrace_graph_ent_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!cpu_buffer || graph_fast_restricted(tr) || depth < 0 ||
+	if (unlikely(trace_fast_disabled(tr) || graph_fast_restricted(tr) ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
 					 sizeof(*entry), own, 0)))
 		return false;
 	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
 	entry->graph_ent.func = func;
-	entry->graph_ent.depth = depth;
+	entry->graph_ent.depth = current->curr_ret_depth;
 	*time = fast.ts;
 	trace_fast_commit(&fast, cpu_buffer);
 	return true;
@@ -312,23 +329,23 @@ static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsig
 /* Write the event of a return. @frame: the function's, in the shadow stack */
 static __always_inline bool trace_fast_graph_return(struct trace_array *tr,
 						    const struct ftrace_ret_stack *frame,
-						    unsigned long retval, int depth)
+						    struct ftrace_regs *fregs)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	struct ring_buffer_per_cpu *cpu_buffer = trace_fast_buffer(tr, buffer);
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct ftrace_graph_ret_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!cpu_buffer ||
+	if (unlikely(trace_fast_disabled(tr) ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
 					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT), 0)))
 		return false;
 	entry = (struct ftrace_graph_ret_entry *)fast.event->array;
 	entry->ret.func = frame->func;
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-	entry->ret.retval = retval;
+	entry->ret.retval = ftrace_regs_get_return_value(fregs);
 #endif
-	entry->ret.depth = depth;
+	entry->ret.depth = current->curr_ret_depth;
 	entry->ret.overrun = atomic_read(&current->trace_overrun);
 	entry->ret.calltime = frame->calltime;
 	entry->ret.rettime = fast.ts;
@@ -339,16 +356,17 @@ static __always_inline bool trace_fast_graph_return(struct trace_array *tr,
 	return true;
 }
 
-/* The frame at an offset of a shadow stack */
-static __always_inline struct ftrace_ret_stack *graph_fast_frame(unsigned long *stack, int offset)
-{
-	return (struct ftrace_ret_stack *)&stack[offset];
-}
-
 /* The top word of a frame that only @gops wants */
 static __always_inline unsigned long graph_fast_word(const struct fgraph_ops *gops)
 {
-	return fgraph_fast.word | BIT(gops->idx + fgraph_fast.shift);
+	return FGRAPH_FAST_WORD | (BIT(FGRAPH_FAST_SHIFT) << gops->idx);
+}
+
+/* Has @gops something to remember for this task, a filter above all? */
+static __always_inline bool graph_fast_remembers(const unsigned long *stack,
+						 const struct fgraph_ops *gops)
+{
+	return stack[FGRAPH_FAST_VARS + (long)gops->idx];
 }
 
 /*
@@ -356,103 +374,148 @@ static __always_inline unsigned long graph_fast_word(const struct fgraph_ops *go
  * frame's offset in the top word, before curr_ret_stack covers that. It may write a frame
  * of its own here until then, so everything is written afterwards.
  */
-static __always_inline void graph_fast_push(struct task_struct *task, unsigned long *stack,
-					    unsigned long ret, unsigned long func, u64 time,
+static __always_inline void graph_fast_push(struct task_struct *task, unsigned long ret,
+					    unsigned long func, u64 time,
 					    unsigned long *retp, unsigned long word)
 {
-	const int offset = READ_ONCE(task->curr_ret_stack), top = offset + fgraph_fast.top;
-	struct ftrace_ret_stack *frame = graph_fast_frame(stack, offset);
+	const long offset = READ_ONCE(task->curr_ret_stack);
+	unsigned long *start = &task->ret_stack[offset], *top = start + FGRAPH_FAST_TOP;
+	struct ftrace_ret_stack *frame = (struct ftrace_ret_stack *)start;
 
-	WRITE_ONCE(stack[top], word);
+	WRITE_ONCE(*top, word);
 	WRITE_ONCE(frame->ret, ret);
 	barrier();
-	WRITE_ONCE(task->curr_ret_stack, top + 1);
+	WRITE_ONCE(task->curr_ret_stack, offset + FGRAPH_FAST_TOP + 1);
 	barrier();
-	WRITE_ONCE(stack[top], word);
+	WRITE_ONCE(*top, word);
 	WRITE_ONCE(frame->ret, ret);
 	frame->func = func;
 	frame->calltime = time;
 	frame->retp = retp;
 }
 
-static __always_inline bool graph_fast_enter(unsigned long ret, unsigned long func,
+/*
+ * Write the event of a call, and push the frame. Nothing that can be traced is called with
+ * the frame half made, so this needs no protection from recursion. Preemption is off. What
+ * is in memory is read again rather than kept in a register that had to be saved.
+ */
+static __always_inline bool graph_fast_enter(const unsigned long *ret, unsigned long func,
 					     unsigned long *retp, unsigned int own)
 {
-	/* Again, with preemption off: it is freed an RCU grace period after it went. */
-	const struct fgraph_ops *gops = READ_ONCE(*fgraph_fast.gops);
+	/* It is freed an RCU grace period after it went. */
+	const struct fgraph_ops *gops = READ_ONCE(fgraph_direct_gops);
 	struct task_struct *task = current;
 	unsigned long *stack = READ_ONCE(task->ret_stack);
+	int depth;
 	u64 time;
 
 	if (unlikely(gops->entryfunc != trace_graph_entry || !stack))
 		return false;
 	/* As in ftrace_push_return_trace(), the rest is read after ret_stack. */
 	smp_rmb();
-	if (unlikely(task->curr_ret_stack + fgraph_fast.top + 1 >= fgraph_fast.max ||
-		     stack[fgraph_fast.vars + gops->idx]))
+	depth = task->curr_ret_depth + 1;
+	if (unlikely(task->curr_ret_stack + FGRAPH_FAST_TOP + 1 >= FGRAPH_FAST_MAX ||
+		     depth < 0 || graph_fast_remembers(stack, gops)))
 		return false;
 
 	/* What interrupts is one deeper. */
-	task->curr_ret_depth++;
+	WRITE_ONCE(task->curr_ret_depth, depth);
 	barrier();
-	if (unlikely(!trace_fast_graph_entry(gops->private, func, task->curr_ret_depth, own,
-					     &time))) {
+	if (unlikely(!trace_fast_graph_entry(gops->private, func, own, &time))) {
 		task->curr_ret_depth--;
 		return false;
 	}
-	graph_fast_push(task, stack, ret, func, time, retp, graph_fast_word(gops));
+	graph_fast_push(task, *ret, func, time, retp, graph_fast_word(gops));
+	return true;
+}
+
+/* A look that costs other users of returns little: nothing is to be saved for it. */
+static __always_inline bool graph_fast_wanted(void)
+{
+	return static_call_query(fgraph_func) == trace_graph_entry;
+}
+
+#ifdef CONFIG_FTRACE_ENGINE_TEXT_SITES
+#include <asm/fgraph_fast.h>
+
+/**
+ * ftrace_graph_func - record that a function was called, and catch its return
+ * @ip: the site
+ * @parent_ip: not used
+ * @op: not used
+ * @fregs: the registers
+ *
+ * Context: any.
+ */
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	unsigned long *slot = fgraph_return_slot(fregs);
+	bool done;
+
+	if (FGRAPH_FAST && graph_fast_wanted() &&
+	    likely(!fgraph_too_early(fregs)) && likely(trace_fast_allowed()) &&
+	    likely(!atomic_read(&current->tracing_graph_pause)) && !ftrace_graph_is_dead()) {
+		preempt_disable_notrace();
+		/* Another callback may have changed where it returns to. */
+		done = graph_fast_enter(slot, ip, slot, 0);
+		if (likely(done))
+			*slot = (unsigned long)return_to_handler;
+		preempt_enable_notrace();
+		if (likely(done))
+			return;
+	}
+	ftrace_graph_func_slow(ip, fregs);
+}
+
+#define GRAPH_FAST_LOCKED	false	/* That was tried before. */
+#else
+#define GRAPH_FAST_LOCKED	FGRAPH_FAST
+#endif
+
+/**
+ * function_graph_enter - record that a function was called, and note where it returns to
+ * @ret: where that is
+ * @func: the function
+ * @frame_pointer: its frame pointer, where the architecture has that checked
+ * @retp: where on the stack it has the address to return to
+ *
+ * Context: any; the caller protects from recursion, and has preemption off.
+ *
+ * Return: 0: it is to return to return_to_handler; -EBUSY: nobody wants to know of it, or
+ * there is no room
+ */
+int function_graph_enter(unsigned long ret, unsigned long func,
+			 unsigned long frame_pointer, unsigned long *retp)
+{
+	if (GRAPH_FAST_LOCKED && graph_fast_wanted() &&
+	    likely(graph_fast_enter(&ret, func, retp, IS_ENABLED(CONFIG_PREEMPT_COUNT))))
+		return 0;
+	return function_graph_enter_slow(ret, func, frame_pointer, retp);
+}
+
+#ifdef CONFIG_HAVE_FUNCTION_GRAPH_FREGS
+/* Write the event of a return. Returns false if that is to be done the ordinary way. */
+static __always_inline bool graph_fast_leave(struct ftrace_regs *fregs, struct task_struct *task,
+					     unsigned long *ret)
+{
+	const struct fgraph_ops *gops = READ_ONCE(fgraph_direct_gops);
+	const long top = (long)task->curr_ret_stack - 1;
+	unsigned long *stack = task->ret_stack;
+	const struct ftrace_ret_stack *frame;
+
+	if (unlikely(gops->retfunc != trace_graph_return || top < FGRAPH_FAST_TOP ||
+		     stack[top] != graph_fast_word(gops) || graph_fast_remembers(stack, gops)))
+		return false;
+	frame = (struct ftrace_ret_stack *)&stack[top - FGRAPH_FAST_TOP];
+	if (unlikely(!trace_fast_graph_return(gops->private, frame, fregs)))
+		return false;
+	*ret = frame->ret;
 	return true;
 }
 
 /**
- * trace_fast_graph_enter - write function_graph's event of a call, and push its frame
- * @ret: where the function returns to
- * @func: the function
- * @retp: where on the stack that is
- * @own: how often preemption is off here that the ordinary way would not have switched it off
- *
- * Nothing that can be traced is called with the frame half made, so this needs no
- * protection from recursion.
- *
- * Context: any.
- *
- * Return: false: nothing was done, take the ordinary way
- */
-bool trace_fast_graph_enter(unsigned long ret, unsigned long func, unsigned long *retp,
-			    unsigned int own)
-{
-	bool entered;
-
-	preempt_disable_notrace();
-	entered = RB_FAST && graph_fast_enter(ret, func, retp, own);
-	preempt_enable_notrace();
-	return entered;
-}
-
-/* Write the event. Returns as the next function, and preemption is off. */
-static __always_inline unsigned long graph_fast_leave(struct ftrace_regs *fregs,
-						      struct task_struct *task, int top)
-{
-	const struct fgraph_ops *gops = READ_ONCE(*fgraph_fast.gops);
-	unsigned long *stack = task->ret_stack;
-	const struct ftrace_ret_stack *frame;
-	unsigned long retval = 0;
-
-	if (unlikely(gops->retfunc != trace_graph_return || top < fgraph_fast.top ||
-		     stack[top] != graph_fast_word(gops) || stack[fgraph_fast.vars + gops->idx]))
-		return 0;
-#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
-	retval = ftrace_regs_get_return_value(fregs);
-#endif
-	frame = graph_fast_frame(stack, top - fgraph_fast.top);
-	if (unlikely(!trace_fast_graph_return(gops->private, frame, retval,
-					      task->curr_ret_depth)))
-		return 0;
-	return frame->ret;
-}
-
-/**
- * trace_fast_graph_leave - write function_graph's event of a return, and pop its frame
+ * ftrace_return_to_handler - write function_graph's event of a return, and pop its frame
  * @fregs: with the function's value
  *
  * An instance is freed after an RCU grace period, so preemption is off for as long as it
@@ -460,19 +523,21 @@ static __always_inline unsigned long graph_fast_leave(struct ftrace_regs *fregs,
  *
  * Context: any.
  *
- * Return: where to return to; 0: nothing was done, take the ordinary way
+ * Return: where the function would have returned to
  */
-unsigned long trace_fast_graph_leave(struct ftrace_regs *fregs)
+unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 {
 	struct task_struct *task = current;
-	const int top = task->curr_ret_stack - 1;
 	unsigned long ret;
+	bool done;
 
+	if (!FGRAPH_FAST || !graph_fast_wanted())
+		return ftrace_return_to_handler_slow(fregs);
 	preempt_disable_notrace();
-	ret = RB_FAST ? graph_fast_leave(fregs, task, top) : 0;
+	done = graph_fast_leave(fregs, task, &ret);
 	preempt_enable_notrace();
-	if (unlikely(!ret))
-		return 0;
+	if (unlikely(!done))
+		return ftrace_return_to_handler_slow(fregs);
 
 	/*
 	 * Only now, as another task may have run: whoever unwinds this one's stack finds
@@ -480,9 +545,10 @@ unsigned long trace_fast_graph_leave(struct ftrace_regs *fregs)
 	 * write to the frame.
 	 */
 	barrier();
-	WRITE_ONCE(task->curr_ret_stack, top - fgraph_fast.top);
+	WRITE_ONCE(task->curr_ret_stack, task->curr_ret_stack - (FGRAPH_FAST_TOP + 1));
 	task->curr_ret_depth--;
 	return ret;
 }
+#endif
 #endif
 #endif

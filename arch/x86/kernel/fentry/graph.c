@@ -3,44 +3,35 @@
  * Function returns: has a traced function return to return_to_handler, which is
  * in graph_entry.S.
  */
-#include <linux/fgraph_fast.h>
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 
-#include <asm/ftrace.h>
+#include <asm/fgraph_fast.h>
 
 /**
- * ftrace_graph_func - the function graph tracer's callback: catches the return
+ * ftrace_graph_func_slow - as ftrace_graph_func(), whatever there is to be taken care of
  * @ip: the site
- * @parent_ip: the function's return address
- * @op: not used
- * @fregs: the registers, %rsp is right below the return address
+ * @fregs: the registers
+ *
+ * Context: any.
  */
-void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
-		       struct ftrace_ops *op, struct ftrace_regs *fregs)
+void ftrace_graph_func_slow(unsigned long ip, struct ftrace_regs *fregs)
 {
-	unsigned long *parent = (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
-	unsigned long to = *parent;
+	unsigned long *slot = fgraph_return_slot(fregs);
+	unsigned long to;
 	int bit;
 
-	/*
-	 * Coming back from suspend to RAM, functions run before there are virtual
-	 * addresses, and so none of what is needed here.
-	 */
-	if (unlikely((long)__builtin_frame_address(0) >= 0))
+	if (unlikely(fgraph_too_early(fregs)))
 		return;
 	if (unlikely(ftrace_graph_is_dead() || atomic_read(&current->tracing_graph_pause)))
 		return;
 
-	if (likely(function_graph_enter_fast(to, ip, parent))) {
-		*parent = (unsigned long)return_to_handler;
-		return;
-	}
-
+	/* Another callback may have changed it. */
+	to = *slot;
 	bit = ftrace_test_recursion_trylock(ip, to);
 	if (bit < 0)
 		return;
-	if (!function_graph_enter(to, ip, 0, parent))
-		*parent = (unsigned long)return_to_handler;
+	if (!function_graph_enter(to, ip, 0, slot))
+		*slot = (unsigned long)return_to_handler;
 	ftrace_test_recursion_unlock(bit);
 }

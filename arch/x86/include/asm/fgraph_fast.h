@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What function_graph's callback in kernel/trace/trace_fast.h takes of the architecture. */
+#ifndef _ASM_X86_FGRAPH_FAST_H
+#define _ASM_X86_FGRAPH_FAST_H
+
+#include <linux/ftrace.h>
+
+/* Where on the stack the function that is called has its return address */
+static __always_inline unsigned long *fgraph_return_slot(struct ftrace_regs *fregs)
+{
+	return (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+}
+
+/*
+ * Coming back from suspend to RAM, functions run before there are virtual addresses, and so
+ * none of what is needed to trace them. The registers are on the stack.
+ */
+static __always_inline bool fgraph_too_early(const struct ftrace_regs *fregs)
+{
+	return (long)fregs >= 0;
+}
+
+void ftrace_graph_func_slow(unsigned long ip, struct ftrace_regs *fregs);
+
+#endif /* _ASM_X86_FGRAPH_FAST_H */
