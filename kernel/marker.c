@@ -130,6 +130,13 @@ static bool may_sleep(void)
 	return !in_interrupt() && !irqs_disabled() && !this_cpu_read(nr_in_markers);
 }
 
+/* A function of its own, so that nothing is saved if there is one probe */
+static noinline void call_all(const struct marker_probes *probes, const u64 *args)
+{
+	for (unsigned int i = 0; i < probes->nr; i++)
+		probes->probe[i].func(probes->probe[i].private, args);
+}
+
 /*
  * What calls a marker's probes: called by __marker_call(), and by nobody else.
  */
@@ -137,7 +144,6 @@ asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
 
 void marker_call(const struct marker_site *site, const u64 *args)
 {
-	const struct marker_probe *probe, *last;
 	const struct marker_probes *probes;
 
 	/* One that was not connected is off, unless somebody else has changed its text. */
@@ -147,13 +153,12 @@ void marker_call(const struct marker_site *site, const u64 *args)
 	preempt_disable_notrace();
 	in_marker(1);
 	probes = rcu_dereference_sched(site->marker->probes);
+	/* An array is never empty. */
 	if (likely(probes)) {
-		/* An array is never empty. */
-		probe = probes->probe;
-		last = probe + probes->nr;
-		do {
-			probe->func(probe->private, args);
-		} while (++probe < last);
+		if (likely(probes->nr == 1))
+			probes->probe[0].func(probes->probe[0].private, args);
+		else
+			call_all(probes, args);
 	}
 	in_marker(-1);
 	preempt_enable_notrace();

@@ -33,6 +33,7 @@
 #include <asm/setup.h>
 
 #include "trace.h"
+#include "trace_fast_layout.h"
 #include "trace_output.h"
 #include "trace_probe.h"
 #include "trace_probe_kernel.h"
@@ -67,6 +68,7 @@ struct mark_field {
  * @size: of an entry without strings
  * @nr: how many fields
  * @strings: some are strings
+ * @layout: the same in short, if none is
  * @field: the fields
  */
 struct mark_event {
@@ -81,6 +83,7 @@ struct mark_event {
 	unsigned int			size;
 	unsigned int			nr;
 	bool				strings;
+	struct trace_fast_layout	layout;
 	struct mark_field		field[MARKER_ARGS_MAX];
 };
 
@@ -203,7 +206,9 @@ static void mark_string_event_probe(void *private, const u64 *args)
 
 static marker_probe_func *event_probe(const struct mark_event *event)
 {
-	return event->strings ? mark_string_event_probe : mark_event_probe;
+	if (event->strings)
+		return mark_string_event_probe;
+	return event->layout.length ? trace_fast_probe : mark_event_probe;
 }
 
 #ifdef CONFIG_PERF_EVENTS
@@ -245,6 +250,7 @@ static int mark_event_reg(struct trace_event_call *call, enum trace_reg type, vo
 
 	switch (type) {
 	case TRACE_REG_REGISTER:
+		event->layout.type = call->event.type;
 		return probe_register(event, event_probe(event), data);
 	case TRACE_REG_UNREGISTER:
 		return marker_probe_unregister(event->name, event_probe(event), data);
@@ -338,6 +344,7 @@ static const char *const field_names[] = {
 };
 
 static_assert(ARRAY_SIZE(field_names) == MARKER_ARGS_MAX);
+static_assert(TRACE_FAST_FIELDS == MARKER_ARGS_MAX);
 
 static unsigned int field_size(const struct mark_field *field)
 {
@@ -381,8 +388,16 @@ static int parse_format(struct mark_event *event)
 		field->offset = ALIGN(event->size, field_size(field));
 		event->size = field->offset + field_size(field);
 		event->strings |= is_string(field);
+		event->layout.field[event->nr - 1] = (struct trace_fast_field) {
+			.at = field->offset, .size = field_size(field),
+		};
 	}
 	event->tail = start;
+	if (!event->strings) {
+		event->layout.length = trace_fast_length(event->size);
+		event->layout.slow = mark_event_probe;
+		event->call.data = &event->layout;
+	}
 	return 0;
 }
 
