@@ -971,6 +971,51 @@ static void fast_test_clocks(struct kunit *test)
 	}
 }
 
+/*
+ * An event that was written into another one has its time from that one, also if that one
+ * is discarded then: readers of events, of the whole trace and of pages are told the same.
+ */
+static void fast_test_discarded(struct kunit *test)
+{
+	struct trace_buffer *buffer = ft.pair[0].buffer;
+	const u64 times[] = { 1000, 1200, 1300 };
+	struct ring_buffer_event *outer;
+	struct ring_buffer_iter *iter;
+	int cpu, i;
+	u64 time;
+
+	scoped_guard(irq) {
+		cpu = smp_processor_id();
+		ft.now = &ft.pair[0];
+		ft.fast = false;
+		fast_reset(buffer);
+		ft.time = times[0];
+		fast_write(FAST_TEST_DATA);
+		ft.time = 1100;
+		outer = ring_buffer_lock_reserve(buffer, FAST_TEST_DATA);
+		/* Once, a writer may interrupt another one in what looks like the same context. */
+		ft.time = times[1];
+		fast_write(FAST_TEST_DATA);
+		ring_buffer_discard_commit(buffer, outer);
+		ft.time = times[2];
+		fast_write(FAST_TEST_DATA);
+	}
+
+	iter = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &time));
+		KUNIT_EXPECT_EQ(test, time, times[i]);
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_consume(buffer, cpu, &time, NULL));
+		KUNIT_EXPECT_EQ(test, time, times[i]);
+	}
+}
+
 static void fast_test_exit(struct kunit_suite *suite)
 {
 	int i;
@@ -1013,6 +1058,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_alone),
 	KUNIT_CASE(fast_test_taken),
 	KUNIT_CASE(fast_test_sabotage),
+	KUNIT_CASE(fast_test_discarded),
 	KUNIT_CASE_SLOW(fast_test_one),
 	KUNIT_CASE_SLOW(fast_test_deep),
 	KUNIT_CASE_SLOW(fast_test_two),
