@@ -131,7 +131,7 @@ static bool may_sleep(void)
 }
 
 /* A function of its own, so that nothing is saved if there is one probe */
-static noinline void call_all(const struct marker_probes *probes, const u64 *args)
+static noinline notrace void call_all(const struct marker_probes *probes, const u64 *args)
 {
 	for (unsigned int i = 0; i < probes->nr; i++)
 		probes->probe[i].func(probes->probe[i].private, args);
@@ -142,7 +142,7 @@ static noinline void call_all(const struct marker_probes *probes, const u64 *arg
  */
 asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
 
-void marker_call(const struct marker_site *site, const u64 *args)
+notrace void marker_call(const struct marker_site *site, const u64 *args)
 {
 	const struct marker_probes *probes;
 

@@ -282,6 +282,9 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	fast->event = __rb_page_index(page, index);
 	fast->end = index + length;
 	fast->ts = ts;
+	/* The header has no bits for more. */
+	if (length > RB_EVNT_HDR_SIZE + RB_MAX_SMALL_DATA)
+		__builtin_unreachable();
 	*fast->event = (struct ring_buffer_event) {
 		.type_len = (length - RB_EVNT_HDR_SIZE) / RB_ALIGNMENT,
 		.time_delta = ts - after,
