@@ -287,6 +287,39 @@ who_waits_gets_all()
 	equal "entries" "$(statistics entries overrun 'dropped events')" 0
 }
 
+# seen_by PIPE KIND: someone who sleeps until there is something sees each event at once,
+# also when nothing is written after it. The first event of a page is written another way.
+seen_by()
+{
+	local pipe=$1 kind=$2 reader nr round
+	record "$kind"
+	cat "$pipe" > "$dir/seen" &
+	reader=$!
+	for nr in 1 2 3; do
+		until [ "$(cut -d' ' -f3 /proc/$reader/stat)" = S ]; do sleep 0.05; done
+		taskset 1 sh -c "echo 1 > $PARAMETERS/once"
+		round=0
+		until [ "$(grep -c 'in_task\( <-\|()\)\|pass:' "$dir/seen")" -ge $nr ]; do
+			[ $((++round)) -lt 100 ] || fail "$pipe: $kind $nr was not seen"
+			sleep 0.1
+		done
+	done
+	kill $reader
+	wait $reader || :
+	echo nop > current_tracer
+	echo 0 > events/enable
+}
+
+who_waits_sees_each_at_once()
+{
+	need_module
+	local kind
+	for kind in function function_graph event marker; do
+		seen_by trace_pipe $kind
+		seen_by per_cpu/cpu0/trace_pipe $kind
+	done
+}
+
 # The buffer is small, so that readers and writers meet and events are overwritten. The
 # counts say exactly how many; pages do not always say where they are missing.
 who_waits_meets_the_writer()
@@ -497,7 +530,8 @@ all_at_once_while_events_come()
 trap '! grep -q "^ring_test " /proc/modules || rmmod ring_test' EXIT
 run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_whole \
 	instances_have_the_same what_is_overwritten_is_counted what_does_not_fit_is_dropped \
-	what_is_discarded_leaves_nothing who_waits_gets_all who_waits_meets_the_writer \
+	what_is_discarded_leaves_nothing who_waits_sees_each_at_once who_waits_gets_all \
+	who_waits_meets_the_writer \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come

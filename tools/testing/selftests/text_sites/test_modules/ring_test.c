@@ -7,6 +7,7 @@
  * Parameters:
  *
  *   run	write: 1 begins, 0 ends; when the write returns, nobody passes any more
+ *   once	write: the task that writes passes all of it once
  *   passed	read: a line for each processor, with how often since run was last set:
  *		its number, in the task, in soft and hard interrupts, in NMIs
  *	functions	read: the addresses of the functions, in the same order
@@ -177,6 +178,12 @@ static int run_set(const char *val, const struct kernel_param *kp)
 	return 0;
 }
 
+static int once_set(const char *val, const struct kernel_param *kp)
+{
+	pass(TASK, ring_test_in_task);
+	return 0;
+}
+
 static int passed_get(char *buffer, const struct kernel_param *kp)
 {
 	int cpu, len = 0;
@@ -199,10 +206,12 @@ static int functions_get(char *buffer, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops run_ops = { .set = run_set };
+static const struct kernel_param_ops once_ops = { .set = once_set };
 static const struct kernel_param_ops passed_ops = { .get = passed_get };
 static const struct kernel_param_ops functions_ops = { .get = functions_get };
 
 module_param_cb(run, &run_ops, NULL, 0200);
+module_param_cb(once, &once_ops, NULL, 0200);
 module_param_cb(passed, &passed_ops, NULL, 0400);
 module_param_cb(functions, &functions_ops, NULL, 0400);
 
