@@ -164,6 +164,29 @@ trace_cmd_loses_nothing()
 	nothing_is_left
 }
 
+# kernelshark_reads FILE: the same events as trace-cmd
+kernelshark_reads()
+{
+	"$HERE/kshark_read" "$1" > seen || fail "kshark_read $1: status $?"
+	trace-cmd report "$1" | sed -nE 's/.*\[[0-9]+\] .* *[0-9]+\.[0-9]+: +([^: ]+): .*/\1/p' |
+		sort | uniq -c | awk '{ print $2, $1 }' > expected
+	[ -s expected ] || fail "trace-cmd reports nothing"
+	equal "events of $1" "$(sed 's,.*/,,' seen | sort)" "$(sort expected)"
+}
+
+kernelshark_reads_what_trace_cmd_records()
+{
+	need trace-cmd
+	[ -x "$HERE/kshark_read" ] || skip "KernelShark's library was not there to compile kshark_read"
+	new_dir
+	writes trace-cmd record -q -b 4000 -p function -l ksys_write -e sched:sched_switch -F
+	kernelshark_reads trace.dat
+	writes trace-cmd record -q -b 4000 -p function_graph -l ksys_write -F
+	kernelshark_reads trace.dat
+	trace-cmd reset
+	nothing_is_left
+}
+
 trace_cmd_says_what_is_on_and_resets_it()
 {
 	need trace-cmd
@@ -320,7 +343,8 @@ perf_is_told_of_trampolines()
 }
 
 run_tests trace_cmd_records_functions trace_cmd_records_graphs trace_cmd_records_events \
-	trace_cmd_loses_nothing trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
+	trace_cmd_loses_nothing kernelshark_reads_what_trace_cmd_records \
+	trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
 	perf_is_refused_what_is_not_there perf_ftrace_traces perf_ftrace_draws_graphs \
 	perf_ftrace_measures_latency samples_in_trampolines_are_named \
 	perf_is_told_of_trampolines
