@@ -64,11 +64,13 @@ struct text_target {
  * @start: address of the first site
  * @indexed: how many bytes of text from @start on have an index: none, or those up to the
  *	last site's first one
- * @index: how many sites of the area are before each granule of that text
+ * @index: how many sites of the area are before each granule of that text; if @indexed is 0,
+ *	one that is not asked
  * @sites: the first one's record, the others follow
  * @nr: how many; 0: there is no such area
  * @known: it is in the tree
  * @last: address of the last site
+ * @kind: the kind of the table
  * @table: the table
  * @node: in the tree of the kind's areas
  */
@@ -80,6 +82,7 @@ struct text_area {
 	unsigned int		nr;
 	bool			known;
 	unsigned long		last;
+	struct text_site_kind	*kind;
 	struct text_site_table	*table;
 	struct latch_tree_node	node;
 };
@@ -155,6 +158,7 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
  *	handler can follow an id at any moment without a lock. Target 0 is the NOP,
  *	of kinds that have NOPs.
  * @insn: what its sites hold, unless it is a NOP
+ * @map: by pages of text, leads to areas that have an index, see kernel/text_site/find.c
  * @kernel: the kernel's own table
  * @name: for messages
  * @section: where modules have the records
@@ -181,6 +185,7 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
 struct text_site_kind {
 	struct text_target	*pages[TEXT_TARGET_PAGES];
 	const struct text_insn	*insn;
+	struct text_area	**map[TEXT_MAP_SIZE];
 	struct text_site_table	kernel;
 	const char		*name;
 	enum text_section_id	section, refs;

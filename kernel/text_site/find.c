@@ -12,14 +12,40 @@
  * has the number of the first site in each TEXT_GRANULE_SHIFT of text, and few are left to
  * be looked at from there on. Before that, it is found by binary search.
  *
- * A tree changes under the lock of the kind's owner. Readers are those of RCU and the
- * breakpoint handler; text_site_table_remove() waits for both before an area goes.
+ * The entry code of the breakpoint has no time for the tree. It knows the area of the
+ * kernel's text; to others that have an index it is led by a map, from the number of the
+ * address's page:
+ *
+ *   kind->map[TEXT_MAP_SIZE] -> leaf[1 << TEXT_LEAF_SHIFT] -> area
+ *
+ * There is no end of the map and no hole in it: an address anywhere leads to some area, if
+ * to none of the kind then to no_area, in which there is nothing. So what is looked up is
+ * masked, not compared, and a CPU that speculates about an address that is no site's reads
+ * only the map and such areas. Whoever is led to an area has to ask it whether it has the
+ * address. On machines with more text than the map has pages, addresses share an entry:
+ * the area that comes first has it, others are only in the tree.
+ *
+ * A tree and a map change under the lock of the kind's owner. Readers are those of RCU and
+ * the breakpoint handler; text_site_table_remove() waits for both before an area goes.
+ * Leaves stay.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/text_site.h>
+
+#define TEXT_LEAF_SIZE	BIT(TEXT_LEAF_SHIFT)
+
+/*
+ * Where addresses lead that are in no area: @indexed is 0. The rest, and the first entry of
+ * an index, is there for a CPU to read that does not know that yet.
+ */
+static struct text_site no_site;
+static u32 no_index;
+static struct text_area no_area = { .index = &no_index, .sites = &no_site };
+static struct text_area *no_leaf[TEXT_LEAF_SIZE];
 
 /* What is looked for: any area, or site, that has some of this text; @last is inclusive. */
 struct text_key {
@@ -184,26 +210,68 @@ bool text_sites_reserved(const void *start, const void *end)
 	return false;
 }
 
-/* If sites are so many that an index is no larger than half of their records */
+/* Has nothing lead anywhere yet */
+static void map_init(struct text_site_kind *kind)
+{
+	memset_p((void **)no_leaf, &no_area, ARRAY_SIZE(no_leaf));
+	memset_p((void **)kind->map, no_leaf, ARRAY_SIZE(kind->map));
+}
+
+/* Where pages of an area have led to @was, they lead to @is from now on. */
+static void map_lead(const struct text_area *area, const struct text_area *was,
+		     struct text_area *is)
+{
+	unsigned long page = area->start >> PAGE_SHIFT;
+
+	for (; page <= area->last >> PAGE_SHIFT; page++) {
+		const unsigned long i = (page >> TEXT_LEAF_SHIFT) % TEXT_MAP_SIZE;
+		struct text_area **leaf = area->kind->map[i];
+
+		if (leaf == no_leaf) {
+			if (is == &no_area)
+				continue;
+			leaf = kvmalloc(sizeof(no_leaf), GFP_KERNEL);
+			if (!leaf)
+				return;
+			memcpy(leaf, no_leaf, sizeof(no_leaf));
+			/* Pairs with the address dependency of the entry code. */
+			smp_store_release(&area->kind->map[i], leaf);
+		}
+		leaf += page % TEXT_LEAF_SIZE;
+		if (*leaf != was)
+			continue;
+		/* The same: all that is read there has been written by now. */
+		smp_store_release(leaf, is);
+	}
+}
+
+/*
+ * In the kernel's own text, only if sites are so many that an index is no larger than half
+ * of their records
+ */
 static void area_index(struct text_area *area)
 {
 	const unsigned long nr = ((area->last - area->start) >> TEXT_GRANULE_SHIFT) + 1;
 	unsigned long granule = 0;
+	u32 *index;
 
-	if (nr > area->nr)
+	if (!area->table->mod && nr > area->nr)
 		return;
-	area->index = kvmalloc_array(nr, sizeof(*area->index), GFP_KERNEL | __GFP_NOWARN);
-	if (!area->index)
+	index = kvmalloc_array(nr, sizeof(*index), GFP_KERNEL | __GFP_NOWARN);
+	if (!index)
 		return;
 
 	for (unsigned int i = 0; i < area->nr; i++) {
 		const unsigned long offset = text_site_addr(&area->sites[i]) - area->start;
 
 		for (; granule <= offset >> TEXT_GRANULE_SHIFT; granule++)
-			area->index[granule] = i;
+			index[granule] = i;
 	}
+	area->index = index;
 	/* Readers may be looking at the area: they see the index when it is complete. */
 	smp_store_release(&area->indexed, area->last - area->start + 1);
+	if (area != area->kind->kernel.areas)
+		map_lead(area, &no_area, area);
 }
 
 /**
@@ -218,7 +286,7 @@ static void area_index(struct text_area *area)
 void text_areas_index(struct text_site_table *table)
 {
 	for (int i = 0; i < ARRAY_SIZE(table->areas); i++) {
-		if (table->areas[i].known && !table->areas[i].index)
+		if (table->areas[i].known && !table->areas[i].indexed)
 			area_index(&table->areas[i]);
 	}
 }
@@ -233,12 +301,15 @@ void text_areas_add(struct text_site_table *table)
 {
 	unsigned int nr = 0;
 
+	if (!table->kind->map[0])
+		map_init(table->kind);
 	for (int i = 0; i < ARRAY_SIZE(table->areas) && nr < table->nr; i++) {
 		struct text_area *area = &table->areas[i];
 		struct text_range range;
 
 		*area = (struct text_area) {
-			.table = table, .sites = table->sites + nr, .nr = table->nr - nr,
+			.kind = table->kind, .table = table,
+			.index = &no_index, .sites = table->sites + nr, .nr = table->nr - nr,
 			.start = text_site_addr(table->sites + nr),
 		};
 		text_site_text(table, area->start, &range);
@@ -267,6 +338,8 @@ void text_areas_forget(struct text_site_table *table, unsigned long start, unsig
 		struct text_area *area = &table->areas[i];
 
 		if (area->known && area->start >= start && area->last < end) {
+			map_lead(area, area, &no_area);
+			WRITE_ONCE(area->indexed, 0);
 			latch_tree_erase(&area->node, &table->kind->areas, &area_ops);
 			area->known = false;
 		}
@@ -281,6 +354,8 @@ void text_areas_forget(struct text_site_table *table, unsigned long start, unsig
  */
 void text_areas_free(struct text_site_table *table)
 {
-	for (int i = 0; i < ARRAY_SIZE(table->areas); i++)
-		kvfree(table->areas[i].index);
+	for (int i = 0; i < ARRAY_SIZE(table->areas); i++) {
+		if (table->areas[i].index != &no_index)
+			kvfree(table->areas[i].index);
+	}
 }

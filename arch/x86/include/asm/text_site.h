@@ -8,4 +8,8 @@
 
 #define TEXT_GRANULE_SHIFT	9	/* bytes of text for each entry of an index, as log */
 
+/* The map of areas: pages of text for each leaf of it, as log, and leaves */
+#define TEXT_LEAF_SHIFT		10
+#define TEXT_MAP_SIZE		512
+
 #endif /* _ASM_X86_TEXT_SITE_H */

@@ -3,9 +3,9 @@
  * A breakpoint at a text site, in the entry code of the exception: what happens millions
  * of times while the sites of busy functions are being changed.
  *
- * TEXT_SITE_INT3 deals with a site in the kernel's text that is pending and calls, jumps,
- * or does nothing: text_site_int3() does the same, after saving all registers. It also
- * does whatever is not dealt with here: nothing has been touched then.
+ * TEXT_SITE_INT3 deals with a site that is pending, in text that has an index, and calls,
+ * jumps, or does nothing: text_site_int3() does the same, after saving all registers. It
+ * also does whatever is not dealt with here: nothing has been touched then.
  *
  * Why so little is enough, coming from kernel mode:
  *
@@ -16,10 +16,14 @@
  *   untrained, and the call depth counted, as far as the interrupted code needs it, and
  *   a fence after swapgs would have nothing to stop. If the branch that tells kernel
  *   mode from user mode is mispredicted, the address is the user's choice: it is masked
- *   before memory is read by it.
+ *   before memory is read by it. The map has an entry for whatever is left then, each
+ *   leads to an area that is there, and what is behind its end is taken for its beginning.
  * - It has no instrumentation, no use of RCU that has to be watched, and no state that
  *   lockdep or context tracking would have to know. Interrupts are off throughout. Who
  *   waits for it, waits for that: see text_site_table_remove() and arch_text_site_patch().
+ *   So an area that the map has led to stays until this is through, module or not, even
+ *   if the map has been changed since. The kind is read once: after a stale breakpoint,
+ *   sites of another one may be changed before this ends, and ids mean nothing there.
  * - An NMI or a machine check may come in anywhere. They have stacks of their own; a #VC
  *   goes on below %rsp. Nothing below that is used. A breakpoint in an NMI ends with an
  *   IRET that lets the next one in: asm_exc_nmi() is made for that.
@@ -38,10 +42,13 @@
 /* Where things are that are read here: int3.c checks that this is so. */
 #define TEXT_KIND_PAGES		0
 #define TEXT_KIND_INSN		2048
-#define TEXT_KIND_START		(TEXT_KIND_INSN + 8)	/* of the first area of the kernel */
-#define TEXT_KIND_INDEXED	(TEXT_KIND_START + 8)
-#define TEXT_KIND_INDEX		(TEXT_KIND_START + 16)
-#define TEXT_KIND_SITES		(TEXT_KIND_START + 24)
+#define TEXT_KIND_MAP		(TEXT_KIND_INSN + 8)
+#define TEXT_KIND_AREA		(TEXT_KIND_MAP + 8 * TEXT_MAP_SIZE) /* the kernel's first one */
+#define TEXT_AREA_START		0
+#define TEXT_AREA_INDEXED	8
+#define TEXT_AREA_INDEX		16
+#define TEXT_AREA_SITES		24
+#define TEXT_AREA_KIND		48
 #define TEXT_INSN_OPCODE	4
 #define TEXT_TARGET_LEN		24
 #define TEXT_PENDING		0x40000000
@@ -51,6 +58,7 @@
 
 #include <asm/alternative.h>
 #include <asm/cpufeatures.h>
+#include <asm/page_types.h>
 #include <asm/unwind_hints.h>
 
 /*
@@ -68,37 +76,59 @@
 	pushq	%rcx
 	pushq	%rdx
 	pushq	%rsi
-	pushq	%rdi
 
-	/* %rdx: the kind; %rax: the address; %rcx: how far it is into what is indexed */
+	/* %rdx: the area; %rax: the address; %rcx: how far it is into what is indexed */
 	movq	text_sites_kind(%rip), %rdx
-	movq	6*8(%rsp), %rax
+	addq	$TEXT_KIND_AREA, %rdx
+	movq	5*8(%rsp), %rax
 	decq	%rax
 	movq	%rax, %rcx
-	subq	TEXT_KIND_START(%rdx), %rcx
-	cmpq	TEXT_KIND_INDEXED(%rdx), %rcx
-	jae	.Lrestore_\@
-	sbbq	%rdi, %rdi
-	andq	%rdi, %rcx
+	subq	TEXT_AREA_START(%rdx), %rcx
+	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
+	jb	.Lin_area_\@
 
-	/* %rcx: the site, one of those in the granule: the last one in the index ends it */
+	/* Not in the kernel's text: the map says where. */
+	movq	%rax, %rcx
+	shrq	$PAGE_SHIFT + TEXT_LEAF_SHIFT, %rcx
+	andl	$TEXT_MAP_SIZE - 1, %ecx
+	movq	TEXT_KIND_MAP - TEXT_KIND_AREA(%rdx, %rcx, 8), %rdx
+	movl	%eax, %ecx
+	shrl	$PAGE_SHIFT, %ecx
+	andl	$(1 << TEXT_LEAF_SHIFT) - 1, %ecx
+	movq	(%rdx, %rcx, 8), %rdx
+	movq	%rax, %rcx
+	subq	TEXT_AREA_START(%rdx), %rcx
+	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
+	jae	.Lrestore_\@
+
+.Lin_area_\@:
+	/* Carry is set, but if one of the branches was mispredicted. */
+	sbbq	%rsi, %rsi
+	andq	%rsi, %rcx
+
+	/*
+	 * %rcx: the site, one of those in the granule: the last one in the index ends it.
+	 * %eax: from its record to the address, as the record says it. Both are in the
+	 * same 2 GB.
+	 */
 	shrq	$TEXT_GRANULE_SHIFT, %rcx
-	movq	TEXT_KIND_INDEX(%rdx), %rsi
+	movq	TEXT_AREA_INDEX(%rdx), %rsi
 	movl	(%rsi, %rcx, 4), %ecx
-	movq	TEXT_KIND_SITES(%rdx), %rsi
+	movq	TEXT_AREA_SITES(%rdx), %rsi
 	leaq	-8(%rsi, %rcx, 8), %rcx
+	subl	%ecx, %eax
 .Lnext_\@:
 	addq	$8, %rcx
-	movslq	(%rcx), %rsi
-	addq	%rcx, %rsi
-	cmpq	%rax, %rsi
-	jb	.Lnext_\@
+	subl	$8, %eax
+	cmpl	(%rcx), %eax
+	jg	.Lnext_\@
 	jne	.Lrestore_\@
 
 	/* %rsi: where what it holds now goes; two bytes of the state are the id of that */
 	movl	4(%rcx), %ecx
 	testl	$TEXT_PENDING, %ecx
 	jz	.Lrestore_\@
+	movq	TEXT_AREA_KIND(%rdx), %rdx
 	movzbl	%ch, %esi
 	movzbl	%cl, %ecx
 	movq	TEXT_KIND_PAGES(%rdx, %rsi, 8), %rsi
@@ -110,11 +140,10 @@
 	jnz	.Lgoes_\@
 
 	/* A NOP: %rip is behind its first byte. */
-	addq	$TEXT_SITE_SIZE - 1, 6*8(%rsp)
+	addq	$TEXT_SITE_SIZE - 1, 5*8(%rsp)
 .Lreturn_\@:
 	/* From here on %rip is the instruction that is next, not one behind its first byte. */
-	UNWIND_HINT_IRET_REGS offset=6*8
-	popq	%rdi
+	UNWIND_HINT_IRET_REGS offset=5*8
 	popq	%rsi
 	popq	%rdx
 	popq	%rcx
@@ -123,12 +152,12 @@
 	iretq
 
 .Ljumps_\@:
-	movq	%rsi, 6*8(%rsp)
-	UNWIND_HINT_IRET_REGS offset=6*8
+	movq	%rsi, 5*8(%rsp)
+	UNWIND_HINT_IRET_REGS offset=5*8
 	jmp	.Lreturn_\@
 
 .Lgoes_\@:
-	UNWIND_HINT_IRET_REGS offset=6*8 signal=0
+	UNWIND_HINT_IRET_REGS offset=5*8 signal=0
 	movq	TEXT_KIND_INSN(%rdx), %rdx
 	cmpb	$0xe8, TEXT_INSN_OPCODE(%rdx)
 	jne	.Ljumps_\@
@@ -139,26 +168,25 @@
 	 * where the frame has SS. Return through another frame, below. The order matters
 	 * for who unwinds the stack in an NMI: of the first frame, only %rip and %rsp.
 	 */
-	addq	$TEXT_SITE_SIZE, %rax
-	movq	9*8(%rsp), %rcx
+	movq	5*8(%rsp), %rax
+	addq	$TEXT_SITE_SIZE - 1, %rax
+	movq	8*8(%rsp), %rcx
 	subq	$8, %rcx
-	pushq	10*8(%rsp)	/* SS */
+	pushq	9*8(%rsp)	/* SS */
 	pushq	%rcx		/* RSP */
-	pushq	10*8(%rsp)	/* RFLAGS */
-	pushq	10*8(%rsp)	/* CS */
+	pushq	9*8(%rsp)	/* RFLAGS */
+	pushq	9*8(%rsp)	/* CS */
 	pushq	%rsi		/* RIP */
 	movq	%rax, (%rcx)
 	UNWIND_HINT_IRET_REGS
-	movq	5*8(%rsp), %rdi
-	movq	6*8(%rsp), %rsi
-	movq	7*8(%rsp), %rdx
-	movq	8*8(%rsp), %rcx
-	movq	9*8(%rsp), %rax
+	movq	5*8(%rsp), %rsi
+	movq	6*8(%rsp), %rdx
+	movq	7*8(%rsp), %rcx
+	movq	8*8(%rsp), %rax
 	iretq
 
 .Lrestore_\@:
-	UNWIND_HINT_IRET_REGS offset=6*8 signal=0
-	popq	%rdi
+	UNWIND_HINT_IRET_REGS offset=5*8 signal=0
 	popq	%rsi
 	popq	%rdx
 	popq	%rcx

@@ -31,10 +31,13 @@
 /* What the entry code goes by */
 static_assert(offsetof(struct text_site_kind, pages) == TEXT_KIND_PAGES);
 static_assert(offsetof(struct text_site_kind, insn) == TEXT_KIND_INSN);
-static_assert(offsetof(struct text_site_kind, kernel.areas[0].start) == TEXT_KIND_START);
-static_assert(offsetof(struct text_site_kind, kernel.areas[0].indexed) == TEXT_KIND_INDEXED);
-static_assert(offsetof(struct text_site_kind, kernel.areas[0].index) == TEXT_KIND_INDEX);
-static_assert(offsetof(struct text_site_kind, kernel.areas[0].sites) == TEXT_KIND_SITES);
+static_assert(offsetof(struct text_site_kind, map) == TEXT_KIND_MAP);
+static_assert(offsetof(struct text_site_kind, kernel.areas[0]) == TEXT_KIND_AREA);
+static_assert(offsetof(struct text_area, start) == TEXT_AREA_START);
+static_assert(offsetof(struct text_area, indexed) == TEXT_AREA_INDEXED);
+static_assert(offsetof(struct text_area, index) == TEXT_AREA_INDEX);
+static_assert(offsetof(struct text_area, sites) == TEXT_AREA_SITES);
+static_assert(offsetof(struct text_area, kind) == TEXT_AREA_KIND);
 static_assert(offsetof(struct text_insn, opcode) == TEXT_INSN_OPCODE);
 static_assert(offsetof(struct text_target, addr) == 0);
 static_assert(sizeof(struct text_target) == TEXT_TARGET_LEN);

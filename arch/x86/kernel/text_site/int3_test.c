@@ -95,6 +95,9 @@ static struct text_site_kind kind = {
 	.kernel = { .kind = &kind, .sites = sites }, .pages = { targets },
 };
 
+/* The same sites, as if they were a module's */
+static struct text_site_table mapped = { .kind = &kind, .sites = sites };
+
 /* Breakpoints that nobody has dealt with */
 static unsigned int nr_missed, nr_foreign;
 
@@ -190,9 +193,9 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 }
 
 /* Through all passes on the way to the next targets */
-static void expect_switch(struct kunit *test, unsigned int before, unsigned int after)
+static void expect_switch(struct kunit *test, struct text_site_table *table,
+			  unsigned int before, unsigned int after)
 {
-	struct text_site_table *table = &kind.kernel;
 	enum text_pass pass;
 
 	text_site_mark(table, &sites[0]);
@@ -216,8 +219,17 @@ static void expect_switch(struct kunit *test, unsigned int before, unsigned int 
 	expect_hits(test, after);
 }
 
+/* Where the entry code is led that looks for a site */
+static const struct text_area *leads_to(const struct text_site *site)
+{
+	const unsigned long page = text_site_addr(site) >> PAGE_SHIFT;
+
+	return kind.map[(page >> TEXT_LEAF_SHIFT) % TEXT_MAP_SIZE][page % BIT(TEXT_LEAF_SHIFT)];
+}
+
 /* @type: what C is to take sites for. @indexed: can the entry code find them? */
-static void expect_all(struct kunit *test, unsigned int type, bool indexed)
+static void expect_all(struct kunit *test, struct text_site_table *table, unsigned int type,
+		       bool indexed)
 {
 	guard(mutex)(&test_lock);
 
@@ -227,33 +239,49 @@ static void expect_all(struct kunit *test, unsigned int type, bool indexed)
 	sites[0].state = 0;
 	sites[1].offset = (unsigned long)int3_test_inner_site - (unsigned long)&sites[1].offset;
 	sites[1].state = 2;
-	kind.kernel.nr = ARRAY_SIZE(sites);
-	KUNIT_ASSERT_EQ(test, text_site_table_init(&kind.kernel), 0);
-	text_site_table_add(&kind.kernel);
-	KUNIT_EXPECT_EQ(test, kind.kernel.areas[0].indexed, 0);
+	table->nr = ARRAY_SIZE(sites);
+	KUNIT_ASSERT_EQ(test, text_site_table_init(table), 0);
+	text_site_table_add(table);
+	KUNIT_EXPECT_EQ(test, table->areas[0].indexed, 0);
 	if (indexed) {
-		text_areas_index(&kind.kernel);
-		KUNIT_EXPECT_NE(test, kind.kernel.areas[0].indexed, 0);
+		text_areas_index(table);
+		KUNIT_EXPECT_NE(test, table->areas[0].indexed, 0);
 	}
+	KUNIT_EXPECT_EQ(test, leads_to(&sites[0]) == table->areas, table == &mapped);
+	KUNIT_EXPECT_EQ(test, leads_to(&sites[1]) == table->areas, table == &mapped);
 
 	nr_missed = 0;
-	expect_switch(test, 0, OUTER_HIT + INNER_HIT);
-	expect_switch(test, OUTER_HIT + INNER_HIT, 0);
+	expect_switch(test, table, 0, OUTER_HIT + INNER_HIT);
+	expect_switch(test, table, OUTER_HIT + INNER_HIT, 0);
 	KUNIT_EXPECT_EQ(test, nr_missed, 0);
-	text_site_table_remove(&kind.kernel);
+	text_site_table_remove(table);
+	KUNIT_EXPECT_PTR_NE(test, leads_to(&sites[0]), &table->areas[0]);
+	KUNIT_EXPECT_PTR_NE(test, leads_to(&sites[1]), &table->areas[0]);
+}
+
+static void need_entry_code(struct kunit *test)
+{
+	if (cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
+		kunit_skip(test, "the breakpoint has other entry code");
 }
 
 /* The entry code does it alone: C does not know the type, and declines. */
 static void test_entry_code(struct kunit *test)
 {
-	if (cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
-		kunit_skip(test, "the breakpoint has other entry code");
-	expect_all(test, U8_MAX, true);
+	need_entry_code(test);
+	expect_all(test, &kind.kernel, U8_MAX, true);
+}
+
+/* So it does in a module, to which the map leads it. */
+static void test_entry_code_in_module(struct kunit *test)
+{
+	need_entry_code(test);
+	expect_all(test, &mapped, U8_MAX, true);
 }
 
 static void test_c(struct kunit *test)
 {
-	expect_all(test, TEXT_INSN_CALL, false);
+	expect_all(test, &kind.kernel, TEXT_INSN_CALL, false);
 }
 
 /* Met long after: memory has what the site holds. */
@@ -311,6 +339,7 @@ static void int3_exit(struct kunit_suite *suite)
 
 static struct kunit_case int3_cases[] = {
 	KUNIT_CASE(test_entry_code),
+	KUNIT_CASE(test_entry_code_in_module),
 	KUNIT_CASE(test_c),
 	KUNIT_CASE(test_stale),
 	KUNIT_CASE(test_declined),
