@@ -93,13 +93,14 @@ static bool name_matches(const char *glob, const char *name)
 	return false;
 }
 
-static bool site_matches(struct search *search, unsigned long ip)
+static bool site_matches(struct search *search, const struct text_site_table *table,
+			 const struct text_site *site)
 {
 	const char *name;
 
 	if (search->line)
 		return ++search->lines == search->line;
-	name = fentry_name(&search->names, ip);
+	name = fentry_site_name(&search->names, table, site);
 	return name && name_matches(search->func.glob, name);
 }
 
@@ -111,7 +112,7 @@ static int search_table(struct search *search, const struct text_site_table *tab
 	for_each_text_site(site, table) {
 		if (site->state & TEXT_SITE_DEAD)
 			continue;
-		if (site_matches(search, text_site_addr(site)))
+		if (site_matches(search, table, site))
 			ret = search_found(search, text_site_addr(site));
 		if (ret)
 			return ret;
@@ -181,5 +182,6 @@ int fentry_match(struct fentry_filter **filter, const char *func, const char *mo
 		ret = search.nr ? fentry_filter_change(filter, search.ip, search.nr,
 						       search.func.invert) : -EINVAL;
 	kvfree(search.ip);
+	fentry_names_free(&search.names);
 	return ret;
 }

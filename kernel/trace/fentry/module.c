@@ -11,7 +11,6 @@
  * From coming to enable the sites of a module are off: ops that are registered meanwhile
  * get into their sets, and change no text.
  */
-#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -21,6 +20,7 @@
 #include "filter.h"
 #include "freed.h"
 #include "module.h"
+#include "names.h"
 #include "register.h"
 #include "set.h"
 #include "waiting.h"
@@ -82,19 +82,19 @@ static int tables_coming(struct text_site_table *table)
  */
 static void drop_bodies_without_name(struct text_site_table *table)
 {
-	unsigned long size, offset;
+	struct fentry_symbols symbols = {};
 	struct text_site *site;
 
 	for_each_text_site(site, table) {
 		if (site->state & TEXT_SITE_DEAD)
 			continue;
 		cond_resched();
-		if (!kallsyms_lookup_size_offset(text_site_addr(site), &size, &offset) ||
-		    offset > FTRACE_MCOUNT_MAX_OFFSET) {
+		if (fentry_symbol_offset(&symbols, table, site) > FTRACE_MCOUNT_MAX_OFFSET) {
 			fentry_site_gone(site);
 			ftrace_update_tot_cnt--;
 		}
 	}
+	fentry_symbols_free(&symbols);
 }
 
 /* Switches a table on, or off. */
@@ -130,7 +130,7 @@ static int tables_enable(struct module *mod, struct text_site_table *table)
 	int ret = 0;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		if (table && !fentry_dead) {
+		if (IS_ENABLED(CONFIG_MODULES) && table && !fentry_dead) {
 			drop_bodies_without_name(table);
 			ret = table_attach(table);
 		}
@@ -200,6 +200,7 @@ static void tables_going(struct module *mod, struct text_site_table *table)
 			if (table->ready)
 				table_set_ready(table, false);
 			gone = sites_gone(table, 0, ULONG_MAX);
+			fentry_symbols_go();
 			text_site_table_remove(table);
 			count_table(table, -1);
 		}

@@ -3,6 +3,7 @@
  * Files that list sites: available_filter_functions and others like it. The position
  * in a file is an index over the sites of all tables.
  */
+#include <linux/module.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
@@ -24,6 +25,8 @@
 /**
  * struct sites_reader - an open file
  * @flags: which sites it lists, and what it says of them
+ * @table: while it is read: the table at the position
+ * @first: the position of the first site there
  * @names: for their names
  * @state: of the last site, 0: there is none whose text is in the buffer
  * @attached: where in the buffer is what it said of the ops there
@@ -31,6 +34,8 @@
  */
 struct sites_reader {
 	unsigned long		flags;
+	struct text_site_table	*table;
+	loff_t			first;
 	struct fentry_names	names;
 	u32			state;
 	size_t			attached, end;
@@ -48,21 +53,17 @@ static bool site_shown(const struct text_site *site, unsigned long flags)
 	       (!(flags & ONLY_TOUCHED) || (site->state & FENTRY_TOUCHED));
 }
 
-/* The site at *@pos or the first one after it that is shown */
-static struct text_site *find_site(struct seq_file *m, loff_t *pos)
+/* The site at *@pos or the first one after it that is shown; not before @table's */
+static struct text_site *find_site(struct sites_reader *reader, loff_t *pos)
 {
-	const struct sites_reader *reader = m->private;
-	struct text_site_table *table;
-	loff_t first = 0;
+	for (; reader->table; reader->table = reader->table->next) {
+		for (; *pos < reader->first + reader->table->nr; ++*pos) {
+			struct text_site *site = &reader->table->sites[*pos - reader->first];
 
-	for_each_fentry_table(table) {
-		for (; *pos < first + table->nr; ++*pos) {
-			struct text_site *site = &table->sites[*pos - first];
-
-			if (table->ready && site_shown(site, reader->flags))
+			if (reader->table->ready && site_shown(site, reader->flags))
 				return site;
 		}
-		first += table->nr;
+		reader->first += reader->table->nr;
 	}
 	return NULL;
 }
@@ -73,13 +74,15 @@ static void *sites_start(struct seq_file *m, loff_t *pos)
 
 	mutex_lock(&ftrace_lock);
 	reader->state = 0;
-	return fentry_dead ? NULL : find_site(m, pos);
+	reader->table = fentry_sites.tables;
+	reader->first = 0;
+	return fentry_dead ? NULL : find_site(reader, pos);
 }
 
 static void *sites_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
-	return find_site(m, pos);
+	return find_site(m->private, pos);
 }
 
 static void sites_stop(struct seq_file *m, void *v)
@@ -158,12 +161,13 @@ static int sites_show(struct seq_file *m, void *v)
 
 	if (reader->flags & SHOW_ADDRS)
 		seq_printf(m, "%lx ", ip);
-	if (is_ksym_addr(ip)) {
-		name = fentry_name(&reader->names, ip);
+	name = fentry_site_name(&reader->names, reader->table, v);
+	if (name)
 		seq_write(m, name, reader->names.len);
-	} else {
+	else
 		seq_printf(m, "%ps", (void *)ip);
-	}
+	if (name && reader->table->mod)
+		seq_printf(m, " [%s]", module_name(reader->table->mod));
 	if (reader->flags & SHOW_ATTACHED)
 		show_attached_again(m, v, line);
 	else
@@ -200,9 +204,18 @@ static int sites_open(struct inode *inode, struct file *filp)
 	return 0;
 }
 
+static int sites_release(struct inode *inode, struct file *filp)
+{
+	struct seq_file *m = filp->private_data;
+	struct sites_reader *reader = m->private;
+
+	fentry_names_free(&reader->names);
+	return seq_release_private(inode, filp);
+}
+
 static const struct file_operations sites_fops = {
 	.open		= sites_open,
-	.release	= seq_release_private,
+	.release	= sites_release,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 };

@@ -31,6 +31,32 @@ sites_come_as_NOPs_and_go()
 	equal "after" "$(of_module available_filter_functions)" 0
 }
 
+# functions_many has more than a few.
+names_are_those_that_kallsyms_has()
+{
+	need_module
+	modprobe $MOD
+	insmod "$HERE/test_modules/functions_many.ko"
+	trap 'stop_jobs; rmmod functions_many $MOD' EXIT
+	equal "of a thousand" "$(grep -c '^functions_many_[0-9]* \[functions_many\]$' \
+		available_filter_functions)" 1000
+	# Of several symbols at one address the first counts. There may be an ENDBR before a site.
+	equal "wrong" "$(perl -e '
+		my %symbol;
+		open my $file, "<", "/proc/kallsyms" or die;
+		while (<$file>) {
+			my ($addr, undef, $name, $module) = split;
+			$symbol{hex $addr} //= "$name $module" if $module;
+		}
+		open $file, "<", "available_filter_functions_addrs" or die;
+		while (<$file>) {
+			my ($addr, $name, $module) = split;
+			next unless $module;
+			my $is = $symbol{hex $addr} // $symbol{hex($addr) - 4} // "none";
+			print "$name $module is $is " if $is ne "$name $module";
+		}')" ''
+}
+
 loaded_while_everything_is_traced()
 {
 	need_module
@@ -158,8 +184,8 @@ coming_and_going_while_tracing()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }
 
-run_tests sites_come_as_NOPs_and_go loaded_while_everything_is_traced \
-	filter_by_module a_filter_waits_for_its_module waiting_filters_are_dropped \
-	an_unloaded_module_leaves_the_filter \
+run_tests sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
+	loaded_while_everything_is_traced filter_by_module a_filter_waits_for_its_module \
+	waiting_filters_are_dropped an_unloaded_module_leaves_the_filter \
 	a_file_held_open_while_the_module_goes many_modules_one_after_the_other \
 	the_number_of_sites_is_right_again coming_and_going_while_tracing
