@@ -22,6 +22,7 @@
 #include <linux/jhash.h>
 #include <linux/llist.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate_wait.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
@@ -360,12 +361,25 @@ bool fentry_sets_shared(void)
  * watch, before its CPU schedules (rude). The same holds for the functions of the ops
  * that it has called.
  *
+ * Which of the two it is does not change while a task is there: what RCU does not watch
+ * is the idle task, or runs with interrupts off, and is not preempted. So neither grace
+ * period has to begin after the other one, and this waits for both at a time.
+ *
  * Sleeps for long; ftrace_lock is not needed.
  */
 void fentry_sets_sync(void)
 {
+	/* Without RCU tasks no task is preempted: not to be had lazily, then. */
+	const call_rcu_func_t call = IS_ENABLED(CONFIG_TASKS_RCU) ? call_rcu_tasks :
+								    call_rcu_hurry;
+	struct rcu_synchronize tasks;
+
+	init_rcu_head_on_stack(&tasks.head);
+	init_completion(&tasks.completion);
+	call(&tasks.head, wakeme_after_rcu);
 	synchronize_rcu_tasks_rude();
-	synchronize_rcu_tasks();
+	wait_for_completion(&tasks.completion);
+	destroy_rcu_head_on_stack(&tasks.head);
 }
 
 /* The grace period has begun when no site was sharing: so nobody is in the callback. */
