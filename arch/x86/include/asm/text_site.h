@@ -12,4 +12,11 @@
 #define TEXT_LEAF_SHIFT		10
 #define TEXT_MAP_SIZE		512
 
+#if defined(CONFIG_TEXT_SITES) && !defined(__ASSEMBLY__)
+#include <linux/types.h>
+
+void text_poke_gather(void *addr, const void *src, size_t len);
+void text_poke_gathered(void);
+#endif
+
 #endif /* _ASM_X86_TEXT_SITE_H */

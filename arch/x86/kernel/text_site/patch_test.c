@@ -2,7 +2,9 @@
 /* KUnit tests of the conversion of sites, on data that looks like text */
 #include <kunit/test.h>
 
+#include <linux/memory.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/text_site.h>
 
 #include <asm/text-patching.h>
@@ -180,12 +182,47 @@ static void test_full_window(struct kunit *test)
 		      TEXT_WINDOW_PAGES - 1);
 }
 
+/* More places than are written at once, or in more pages than a window has; each @step bytes */
+static void expect_gathered(struct kunit *test, u8 *buffer, u8 *expected, size_t size,
+			    unsigned int step)
+{
+	u8 insn[POKE_MAX_OPCODE_SIZE] = {};
+
+	mutex_lock(&text_mutex);
+	for (size_t i = 1; i + sizeof(insn) <= size; i += step) {
+		const size_t len = 1 + i % sizeof(insn);
+
+		insn[0]++;
+		insn[len - 1] += step;
+		text_poke_gather(buffer + i, insn, len);
+		memcpy(expected + i, insn, len);
+	}
+	KUNIT_EXPECT_NE(test, memcmp(buffer, expected, size), 0);
+	text_poke_gathered();
+	mutex_unlock(&text_mutex);
+	KUNIT_EXPECT_EQ(test, memcmp(buffer, expected, size), 0);
+}
+
+static void test_gather(struct kunit *test)
+{
+	const size_t size = (TEXT_WINDOW_PAGES + 8) * PAGE_SIZE;
+	u8 *buffer = kunit_kzalloc(test, size, GFP_KERNEL);
+	u8 *expected = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	KUNIT_ASSERT_NOT_NULL(test, expected);
+	expect_gathered(test, buffer, expected, size, 7);
+	expect_gathered(test, buffer, expected, size, PAGE_SIZE - 1);
+	expect_gathered(test, buffer, expected, size, 2 * PAGE_SIZE);
+}
+
 static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(test_convert),
 	KUNIT_CASE(test_what_is_no_call_is_left_alone),
 	KUNIT_CASE(test_verify),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE(test_full_window),
+	KUNIT_CASE(test_gather),
 	{}
 };
 

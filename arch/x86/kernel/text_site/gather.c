@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Gathered pokes: text that static keys and static calls have changed, many places at once.
+ *
+ * text_poke_bp_batch() goes over its locations in three passes, as patch.c does over sites.
+ * Each text_poke() maps a page, changes to another mm and back, and takes some 800
+ * instructions. What is written in a pass, and to be seen when it ends, is written through
+ * one window here.
+ */
+#include <linux/bug.h>
+#include <linux/lockdep.h>
+#include <linux/memory.h>
+#include <linux/string.h>
+
+#include <asm/text_site.h>
+
+#include "run.h"
+
+/* What is not written yet, under text_mutex */
+static struct {
+	struct text_window	window;
+	unsigned int		nr;
+	struct {
+		void	*addr;
+		u8	*at;
+		u8	len;
+		u8	text[POKE_MAX_OPCODE_SIZE];
+	} todo[RUN_MAX];
+} gathered;
+
+/**
+ * text_poke_gather - change text, at text_poke_gathered() at the latest
+ * @addr: what is changed, above everything that is gathered
+ * @src: what it is to be, copied
+ * @len: in bytes, up to POKE_MAX_OPCODE_SIZE
+ *
+ * Context: process context, under text_mutex, which the caller holds until
+ * text_poke_gathered().
+ */
+void text_poke_gather(void *addr, const void *src, size_t len)
+{
+	u8 *at = NULL;
+
+	lockdep_assert_held(&text_mutex);
+
+	if (gathered.nr && gathered.nr < RUN_MAX)
+		at = text_window_add(&gathered.window, (unsigned long)addr, len);
+	if (!at) {
+		text_poke_gathered();
+		text_window_begin(&gathered.window);
+		at = text_window_add(&gathered.window, (unsigned long)addr, len);
+	}
+	gathered.todo[gathered.nr].addr = addr;
+	gathered.todo[gathered.nr].at = at;
+	gathered.todo[gathered.nr].len = len;
+	memcpy(gathered.todo[gathered.nr++].text, src, len);
+}
+
+/**
+ * text_poke_gathered - all that text_poke_gather() was given is in the text
+ *
+ * Context: as text_poke_gather(). Interrupts are off for RUN_MAX places at a time.
+ */
+void text_poke_gathered(void)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&text_mutex);
+
+	if (!gathered.nr)
+		return;
+	text_window_open(&gathered.window);
+	for (i = 0; i < gathered.nr; i++)
+		memcpy(gathered.todo[i].at, gathered.todo[i].text, gathered.todo[i].len);
+	text_window_close(&gathered.window);
+	/* Breakpoints that stay will be noticed. */
+	for (i = 0; i < gathered.nr; i++)
+		WARN_ON(memcmp(gathered.todo[i].addr, gathered.todo[i].text,
+			       gathered.todo[i].len));
+	gathered.nr = 0;
+}
