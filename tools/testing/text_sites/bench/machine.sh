@@ -142,6 +142,15 @@ traps()
 	per_call trap.kprobe "$(cat $COST/probe)"
 }
 
+# module_names: with a thousand functions: who asks kallsyms for each looks at all of their
+# symbols each time
+module_names()
+{
+	put module.load "$("$TESTS/cost" -l $TESTS/test_modules/functions_many.ko)"
+	put module.names "$("$TESTS/cost" -r available_filter_functions)"
+	rmmod functions_many
+}
+
 # The longest time without interrupts or preemption while an ops is attached to all
 # and detached. With two processors, one would wait for the other while that has its
 # turn in the emulator.
@@ -451,8 +460,21 @@ updates()
 	! zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINTS_JUMP_FUNCTION=y' || way=jump
 	insmod $TESTS/test_modules/jump_cost.ko
 	per_call jump.update "$(cat $JUMP_COST/update_$way)"
-	put events.on "$("$TESTS/cost" events/enable 1)"
-	put events.off "$("$TESTS/cost" events/enable 0)"
+	all_events
+}
+
+# all_events: on and off; the least of some times, as what was begun while booting goes on
+all_events()
+{
+	local on='' off=''
+	for _ in 1 2 3 4; do
+		on=$(least "$on" "$("$TESTS/cost" events/enable 1)")
+		off=$(least "$off" "$("$TESTS/cost" events/enable 0)")
+		sleep 1
+	done
+	put events.on "$on"
+	put events.off "$off"
+	echo >trace
 }
 
 # immediates: reading one, beside what else there is; with one processor
@@ -548,8 +570,10 @@ guard()
 		each_call
 		events_on
 		traps
+		module_names
 		growth 1 1000
 	done
+	all_events
 	echo >$COST/sites
 	for _ in {1..20}; do put grow.none "$(cat $COST/switch)"; done
 }
