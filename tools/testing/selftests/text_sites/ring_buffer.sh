@@ -299,7 +299,7 @@ seen_by()
 		until [ "$(cut -d' ' -f3 /proc/$reader/stat)" = S ]; do sleep 0.05; done
 		taskset 1 sh -c "echo 1 > $PARAMETERS/once"
 		round=0
-		until [ "$(grep -c 'in_task\( <-\|()\)\|pass:' "$dir/seen")" -ge $nr ]; do
+		until [ "$(grep -c 'in_task\|pass:' "$dir/seen")" -ge $nr ]; do
 			[ $((++round)) -lt 100 ] || fail "$pipe: $kind $nr was not seen"
 			sleep 0.1
 		done
