@@ -27,12 +27,24 @@
 bool fentry_enabled = true;
 
 /**
+ * struct filter_cursor - a place in a filter, from where the next address is looked for
+ * @hash: the filter
+ * @at: how many of its addresses are below the last one that was looked for
+ */
+struct filter_cursor {
+	struct ftrace_hash	*hash;
+	unsigned long		at;
+};
+
+/**
  * struct apply - a change being applied
  * @change: which
  * @seq: number of this struct apply; sets with another one were not met yet
  * @met: the sets that sites have, or go to
  * @id: of the target that the last site had
  * @set: and its set
+ * @filter: the filter of where the ops are wanted now
+ * @notrace_filter: and that of where they are not
  * @is_direct: the change is of an ops for direct calls
  * @direct: if so: what the site at hand is to call for it, 0: it is not wanted there
  */
@@ -42,48 +54,29 @@ struct apply {
 	struct list_head		met;
 	u32				id;
 	struct ops_set			*set;
+	struct filter_cursor		filter, notrace_filter;
 	bool				is_direct;
 	unsigned long			direct;
 };
 
-/* Answers for ascending addresses whether they are in a filter. */
-struct filter_cursor {
-	const unsigned long *ip, *end;
-};
-
-static struct filter_cursor filter_cursor(struct ftrace_hash *hash, unsigned long first)
-{
-	const struct fentry_filter *filter = fentry_filter(hash);
-
-	if (!filter)
-		return (struct filter_cursor) {};
-	return (struct filter_cursor) {
-		.ip  = filter->ip + fentry_filter_lower_bound(filter, first),
-		.end = filter->ip + hash->count,
-	};
-}
-
+/* Is an address in the filter? It takes a step for each entry that was passed over. */
 static __always_inline bool cursor_has(struct filter_cursor *cursor, unsigned long ip)
 {
-	while (cursor->ip < cursor->end && *cursor->ip < ip)
-		cursor->ip++;
+	const struct fentry_filter *filter = fentry_filter(cursor->hash);
+	const unsigned long nr = fentry_filter_count(filter);
 
-	return cursor->ip < cursor->end && *cursor->ip == ip;
+	while (cursor->at < nr && filter->ip[cursor->at] < ip)
+		cursor->at++;
+	/* Sites ascend; tables need not. */
+	while (cursor->at && filter->ip[cursor->at - 1] >= ip)
+		cursor->at--;
+	return cursor->at < nr && filter->ip[cursor->at] == ip;
 }
 
 /* The latest registered come first; the subops of one manager stay together. */
 static bool comes_before(const struct ftrace_ops *a, const struct ftrace_ops *b)
 {
 	return a->seq != b->seq ? a->seq > b->seq : a > b;
-}
-
-static bool is_changed(const struct fentry_change *change, const struct ftrace_ops *ops)
-{
-	for (unsigned int i = 0; i < change->nr; i++) {
-		if (change->ops[i] == ops)
-			return true;
-	}
-	return false;
 }
 
 /* The set with the changed ops added if @wanted, else taken away */
@@ -96,7 +89,7 @@ static struct ops_set *set_changed(const struct ops_set *set, const struct apply
 	unsigned long flags = 0;
 
 	for (i = 0; i < set->nr; i++)
-		room += !is_changed(change, set->ops[i]);
+		room += !fentry_ops_among(change->ops, change->nr, set->ops[i]);
 	if (room) {
 		ops = kmalloc_array(room, sizeof(*ops), GFP_KERNEL);
 		if (!ops)
@@ -104,7 +97,7 @@ static struct ops_set *set_changed(const struct ops_set *set, const struct apply
 	}
 
 	for (i = 0; i < set->nr; i++) {
-		if (is_changed(change, set->ops[i]))
+		if (fentry_ops_among(change->ops, change->nr, set->ops[i]))
 			continue;
 		ops[nr++] = set->ops[i];
 		flags |= set->ops[i]->flags;
@@ -126,9 +119,8 @@ static void set_begin(struct apply *apply, struct ops_set *set)
 		return;
 	set->seq = apply->seq;
 	set->to = NULL;
-	set->moving = 0;
-	set->left = 0;
-	set->come = 0;
+	set->split = false;
+	set->delta = 0;
 	list_add(&set->met, &apply->met);
 }
 
@@ -140,15 +132,6 @@ static bool set_has(const struct apply *apply, const struct ops_set *set)
 			       (!apply->direct || set->direct == apply->direct));
 }
 
-/* Further sites of a set go to another one. */
-static void set_forget_to(struct ops_set *set)
-{
-	set->left += set->moving;
-	set->to->come += set->moving;
-	set->moving = 0;
-	set->to = NULL;
-}
-
 /* Finds out what a site's set is to this change: mostly it is the set that was met before. */
 static noinline void set_meet(struct apply *apply, u32 id)
 {
@@ -158,8 +141,11 @@ static noinline void set_meet(struct apply *apply, u32 id)
 	apply->set = set;
 	set_begin(apply, set);
 	set->has = apply->change->nr ? set_has(apply, set) : !set->off;
-	if (apply->is_direct && set->to && (set->to->shared || set->to->direct != apply->direct))
-		set_forget_to(set);
+	/* Further sites of the set go to another one. */
+	if (apply->is_direct && set->to && (set->to->shared || set->to->direct != apply->direct)) {
+		set->to = NULL;
+		set->split = true;
+	}
 }
 
 static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set *to)
@@ -172,7 +158,7 @@ static int set_leave_to(struct apply *apply, struct ops_set *set, struct ops_set
 	set->to = to;
 	set->same_text = text_target(&fentry_sites, to->id)->addr == target->addr;
 	/* With sites on their way to another set, others need text_site_set_next(). */
-	if (!set->left)
+	if (!set->split)
 		target->next = to->id;
 	return 0;
 }
@@ -240,7 +226,8 @@ static __always_inline int site_apply(struct apply *apply, struct text_site_tabl
 		site_store(site, set);
 		return 0;
 	}
-	set->moving++;
+	set->delta--;
+	set->to->delta++;
 	text_site_mark(table, site);
 	return 0;
 }
@@ -269,41 +256,24 @@ static int site_apply_direct(struct apply *apply, struct text_site_table *table,
 	return text_site_set_next(table, site, set->to->id);
 }
 
-/* All sites of a table. @new NULL: the ops goes from all of them. */
+/* All sites of a table. If they are to be on or off, that is so for the table as a whole. */
 static int table_apply(struct apply *apply, struct text_site_table *table)
 {
-	const struct fentry_scope *new = apply->change->new;
-	struct filter_cursor filter = {}, not = {};
+	const struct fentry_change *change = apply->change;
+	const struct fentry_scope *new = change->new;
+	const bool all = change->nr ? new && ftrace_hash_empty(new->filter) :
+				      fentry_enabled && table->ready;
+	const bool by_name = new && (!all || !ftrace_hash_empty(new->notrace_filter));
 	struct text_site *site;
-	bool all = false;
 	int ret;
 
-	if (new) {
-		all = ftrace_hash_empty(new->filter);
-		filter = filter_cursor(new->filter, table->start);
-		not = filter_cursor(new->notrace_filter, table->start);
-	}
-
 	for_each_text_site(site, table) {
-		unsigned long ip = text_site_addr(site);
-		bool wanted = new && (all || cursor_has(&filter, ip)) && !cursor_has(&not, ip);
+		const unsigned long ip = text_site_addr(site);
+		const bool wanted = !by_name ? all :
+				    (all || cursor_has(&apply->filter, ip)) &&
+				    !cursor_has(&apply->notrace_filter, ip);
 
 		ret = site_apply(apply, table, site, wanted);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* A table whose sites are to be on or off as a whole */
-static int table_switch(struct apply *apply, struct text_site_table *table)
-{
-	const bool on = fentry_enabled && table->ready;
-	struct text_site *site;
-	int ret;
-
-	for_each_text_site(site, table) {
-		ret = site_apply(apply, table, site, on);
 		if (ret)
 			return ret;
 	}
@@ -316,16 +286,15 @@ static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 	const struct text_site_table *only = apply->change->table;
 	const struct fentry_scope *new = apply->change->new;
 	const struct fentry_filter *filter = fentry_filter(hash);
-	unsigned long i = only ? fentry_filter_lower_bound(filter, only->start) : 0;
 	struct text_site_table *table;
 	struct text_site *site;
 	int ret;
 
-	for (; i < hash->count; i++) {
-		unsigned long ip = filter->ip[i];
+	for (unsigned long i = 0; i < hash->count; i++) {
+		const unsigned long ip = filter->ip[i];
 
-		if (only && ip >= only->end)
-			break;
+		if (only && (ip < only->start || ip >= only->end))
+			continue;
 		site = text_site_find(&fentry_sites, ip, ip, &table);
 		if (!site || text_site_addr(site) != ip)
 			continue;
@@ -354,22 +323,19 @@ static int tables_apply(struct apply *apply)
 
 	if (change->sites)
 		return named_apply(apply, change->sites);
-	if (apply->is_direct ||
-	    (change->nr && !names_many(change->old, change) && !names_many(change->new, change))) {
-		if (change->old)
-			ret = named_apply(apply, change->old->filter);
-		if (change->new && !ret)
-			ret = named_apply(apply, change->new->filter);
+	if (!apply->is_direct &&
+	    (!change->nr || names_many(change->old, change) || names_many(change->new, change))) {
+		for_each_fentry_table(table) {
+			if (!change->table || table == change->table)
+				ret = ret ?: table_apply(apply, table);
+		}
 		return ret;
 	}
 
-	for_each_fentry_table(table) {
-		if (change->table && table != change->table)
-			continue;
-		ret = change->nr ? table_apply(apply, table) : table_switch(apply, table);
-		if (ret)
-			break;
-	}
+	if (change->old)
+		ret = named_apply(apply, change->old->filter);
+	if (change->new && !ret)
+		ret = named_apply(apply, change->new->filter);
 	return ret;
 }
 
@@ -399,19 +365,19 @@ int fentry_apply(const struct fentry_change *change)
 	if (fentry_dead)
 		return -ENODEV;
 
+	if (change->new) {
+		apply.filter.hash = change->new->filter;
+		apply.notrace_filter.hash = change->new->notrace_filter;
+	}
 	ret = tables_apply(&apply);
 	if (!ret)
 		ret = text_site_commit(&fentry_sites);
 	else
 		text_site_abort(&fentry_sites);
 
-	list_for_each_entry(set, &apply.met, met) {
-		if (set->to)
-			set_forget_to(set);
-	}
 	list_for_each_entry_safe(set, next, &apply.met, met) {
 		if (!ret)
-			set->nr_sites += set->come - set->left;
+			set->nr_sites += set->delta;
 		fentry_set_put_unused(set);
 	}
 	return ret;

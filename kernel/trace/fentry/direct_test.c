@@ -530,17 +530,17 @@ static unsigned int nr_miscounted(void)
 	guard(mutex)(&ftrace_lock);
 	for_each_fentry_table(table) {
 		for_each_text_site(site, table)
-			fentry_site_set(site)->moving = 0;
+			fentry_site_set(site)->delta = 0;
 	}
 	for_each_fentry_table(table) {
 		for_each_text_site(site, table)
-			fentry_site_set(site)->moving++;
+			fentry_site_set(site)->delta++;
 	}
 	for_each_fentry_table(table) {
 		for_each_text_site(site, table) {
 			const struct ops_set *set = fentry_site_set(site);
 
-			wrong += !hlist_unhashed(&set->hash) && set->nr_sites != set->moving;
+			wrong += !hlist_unhashed(&set->hash) && set->nr_sites != set->delta;
 		}
 	}
 	return wrong;

@@ -202,22 +202,6 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return found ? container_of(found, struct ftrace_func_entry, ip) : NULL;
 }
 
-/* How many of a filter's addresses are below @ip */
-unsigned long fentry_filter_lower_bound(const struct fentry_filter *filter, unsigned long ip)
-{
-	unsigned long low = 0, high = filter->hash.count;
-
-	while (low < high) {
-		const unsigned long middle = low + (high - low) / 2;
-
-		if (filter->ip[middle] < ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Is some site in both? NULL is an empty filter. */
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
 {

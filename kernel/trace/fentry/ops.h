@@ -51,6 +51,17 @@ static inline struct ftrace_ops *fentry_ops_called(struct ftrace_ops *ops)
 	return ops->managed ?: ops;
 }
 
+/* Is @one among some ops? */
+static inline bool fentry_ops_among(struct ftrace_ops *const *ops, unsigned int nr,
+				    const struct ftrace_ops *one)
+{
+	while (nr && *ops != one) {
+		ops++;
+		nr--;
+	}
+	return nr;
+}
+
 /* Does a trampoline call it? Neither direct calls nor placeholders. */
 static inline bool fentry_ops_is_called(const struct ftrace_ops *ops)
 {

@@ -71,16 +71,6 @@ static LLIST_HEAD(retired);
 static void retire_work_func(struct work_struct *work);
 static DECLARE_WORK(retire_work, retire_work_func);
 
-/* Is an ops in a set? */
-bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops)
-{
-	for (unsigned int i = 0; i < set->nr; i++) {
-		if (set->ops[i] == ops)
-			return true;
-	}
-	return false;
-}
-
 /* The ops that stands for the @i'th of a set: NULL if one before it stands for both */
 struct ftrace_ops *fentry_set_called(const struct ops_set *set, unsigned int i)
 {
@@ -316,10 +306,12 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	int bucket;
 
 	retarget(ops, ftrace_stub);
+	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
+		return;
 	hash_for_each(sets, bucket, set, hash) {
-		if ((ops->flags & FTRACE_OPS_FL_DIRECT) && set->tramp.nr && fentry_set_has(set, ops))
+		if (set->tramp.nr && fentry_set_has(set, ops))
 			fentry_trampoline_go_on_to(&set->tramp,
-						 (unsigned long)ftrace_stub_direct_tramp);
+						   (unsigned long)ftrace_stub_direct_tramp);
 	}
 }
 

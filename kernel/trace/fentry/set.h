@@ -33,9 +33,8 @@
  * @has: does it contain the changed ops, as the site at hand wants it?
  * @to: the set that its sites go to, NULL: not known
  * @same_text: they hold the same text then
- * @moving: how many sites are pending from this set to @to
- * @left: how many are pending from this set to others
- * @come: how many are pending to this set from those that have another @to now
+ * @split: sites may be pending that go to another one
+ * @delta: how many sites more it will have than it had
  * @met: all sets that were met
  * @nr: number of ops
  * @ops: the ops, the latest registered first
@@ -55,8 +54,9 @@ struct ops_set {
 	unsigned long		seq;
 	bool			has;
 	bool			same_text;
+	bool			split;
 	struct ops_set		*to;
-	unsigned int		moving, left, come;
+	int			delta;
 	struct list_head	met;
 
 	unsigned int		nr;
@@ -77,7 +77,6 @@ struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr,
 			       unsigned long direct, bool off);
 struct ops_set *fentry_set_shared(bool off);
 struct ops_set *fentry_set_twin(struct ops_set *set);
-bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops);
 struct ftrace_ops *fentry_set_called(const struct ops_set *set, unsigned int i);
 void fentry_set_put_unused(struct ops_set *set);
 void fentry_sets_retarget(struct ftrace_ops *ops);
@@ -85,6 +84,11 @@ void fentry_sets_silence(struct ftrace_ops *ops);
 bool fentry_sets_shared(void);
 void fentry_sets_sync(void);
 unsigned long fentry_trampoline_nth(unsigned int n);
+
+static inline bool fentry_set_has(const struct ops_set *set, const struct ftrace_ops *ops)
+{
+	return fentry_ops_among(set->ops, set->nr, ops);
+}
 
 static inline struct ops_set *fentry_site_set(const struct text_site *site)
 {
