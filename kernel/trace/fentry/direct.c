@@ -408,10 +408,11 @@ int update_ftrace_direct_mod(struct ftrace_ops *ops, struct ftrace_hash *hash,
 EXPORT_SYMBOL_GPL(update_ftrace_direct_mod);
 
 /*
- * The next ops for direct calls at any function of @ops. It cannot go away, for
- * the lock, and so its place in the list is good.
+ * The next ops behind @prev with @flag that is at any function of @ops. If it is one for
+ * direct calls it cannot go away, for the lock, and so its place in the list is good.
  */
-static struct ftrace_ops *next_direct(struct ftrace_ops *prev, const struct ftrace_ops *ops)
+static struct ftrace_ops *next_at(struct ftrace_ops *prev, const struct ftrace_ops *ops,
+				  unsigned long flag)
 {
 	struct ftrace_ops *pos;
 
@@ -420,27 +421,12 @@ static struct ftrace_ops *next_direct(struct ftrace_ops *prev, const struct ftra
 
 	pos = prev ?: list_entry(&fentry_ops, struct ftrace_ops, list);
 	list_for_each_entry_continue(pos, &fentry_ops, list) {
-		if (pos != ops && (pos->flags & FTRACE_OPS_FL_DIRECT) &&
+		if (pos != ops && (pos->flags & flag) &&
 		    fentry_filters_overlap(fentry_ops_hash(pos, false),
 					   fentry_ops_hash(ops, false)))
 			return pos;
 	}
 	return NULL;
-}
-
-/* Is there an ops with IPMODIFY at any function of @direct? */
-static bool has_ipmodify(const struct ftrace_ops *direct)
-{
-	struct ftrace_ops *pos;
-
-	guard(mutex)(&ftrace_lock);
-	list_for_each_entry(pos, &fentry_ops, list) {
-		if ((pos->flags & FTRACE_OPS_FL_IPMODIFY) &&
-		    fentry_filters_overlap(fentry_ops_hash(pos, false),
-					   fentry_ops_hash(direct, false)))
-			return true;
-	}
-	return false;
 }
 
 /* Tell those who call the function themselves that where it goes on may change. */
@@ -449,7 +435,7 @@ static int share(const struct ftrace_ops *ops)
 	struct ftrace_ops *direct = NULL;
 	int ret;
 
-	while ((direct = next_direct(direct, ops))) {
+	while ((direct = next_at(direct, ops, FTRACE_OPS_FL_DIRECT))) {
 		if (!direct->ops_func)
 			return -EBUSY;
 		ret = direct->ops_func(direct, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_PEER);
@@ -464,8 +450,8 @@ static void unshare(const struct ftrace_ops *ops)
 {
 	struct ftrace_ops *direct = NULL;
 
-	while ((direct = next_direct(direct, ops))) {
-		if (direct->ops_func && !has_ipmodify(direct))
+	while ((direct = next_at(direct, ops, FTRACE_OPS_FL_DIRECT))) {
+		if (direct->ops_func && !next_at(NULL, direct, FTRACE_OPS_FL_IPMODIFY))
 			direct->ops_func(direct, FTRACE_OPS_CMD_DISABLE_SHARE_IPMODIFY_PEER);
 	}
 }
