@@ -37,23 +37,25 @@ static const struct site_nop nops[NR_NOPS] = {
  * Merom (family 6, model 15) up to Nehalem's time (48). The Atoms in between
  * (28, 38, 39) stall on prefixes.
  */
-static bool likes_prefixes(const struct nop_cpu *cpu)
+static bool likes_prefixes(const struct cpuinfo_x86 *cpu)
 {
-	switch (cpu->vendor) {
+	const u8 model = cpu->x86_model;
+
+	switch (cpu->x86_vendor) {
 	case X86_VENDOR_AMD:
-		return cpu->family == 15;
+		return cpu->x86 == 15;
 	case X86_VENDOR_INTEL:
-		return cpu->family == 6 && cpu->model >= 15 && cpu->model < 48 &&
-		       cpu->model != 28 && cpu->model != 38 && cpu->model != 39;
+		return cpu->x86 == 6 && model >= 15 && model < 48 &&
+		       model != 28 && model != 38 && model != 39;
 	default:
 		return false;
 	}
 }
 
 /* The fastest known. Every x86 CPU executes the prefixed one. */
-const struct site_nop *site_nop_choose(const struct nop_cpu *cpu)
+const struct site_nop *site_nop_choose(const struct cpuinfo_x86 *cpu)
 {
-	if (!cpu->nopl || likes_prefixes(cpu))
+	if (!test_cpu_cap(cpu, X86_FEATURE_NOPL) || likes_prefixes(cpu))
 		return &nops[NOP_PREFIX];
 
 	return &nops[NOP_NOPL];
@@ -91,12 +93,6 @@ early_param("text_nop", text_nop_setup);
  */
 void __init arch_text_site_init(void)
 {
-	const struct nop_cpu cpu = {
-		.vendor	= boot_cpu_data.x86_vendor,
-		.family	= boot_cpu_data.x86,
-		.model	= boot_cpu_data.x86_model,
-		.nopl	= boot_cpu_has(X86_FEATURE_NOPL),
-	};
 	const struct site_nop *asked = NULL;
 
 	if (nop_name[0]) {
@@ -104,7 +100,7 @@ void __init arch_text_site_init(void)
 		if (!asked)
 			pr_warn("text_nop=%s is not known, the CPU's own is used\n", nop_name);
 	}
-	site_nop = asked ?: site_nop_choose(&cpu);
+	site_nop = asked ?: site_nop_choose(&boot_cpu_data);
 }
 
 /**

@@ -7,6 +7,7 @@
 
 #include <asm/text_site.h>
 
+struct cpuinfo_x86;
 struct pt_regs;
 
 /**
@@ -19,23 +20,9 @@ struct site_nop {
 	u8		bytes[TEXT_SITE_SIZE];
 };
 
-/**
- * struct nop_cpu - what the choice of a NOP depends on
- * @vendor: X86_VENDOR_*
- * @family: as CPUID gives it
- * @model: as CPUID gives it
- * @nopl: has the long NOP
- */
-struct nop_cpu {
-	u8	vendor;
-	u8	family;
-	u8	model;
-	bool	nopl;
-};
-
 extern const struct site_nop *site_nop;
 
-const struct site_nop *site_nop_choose(const struct nop_cpu *cpu);
+const struct site_nop *site_nop_choose(const struct cpuinfo_x86 *cpu);
 const struct site_nop *site_nop_by_name(const char *name);
 
 /* value.c: has @regs as after the instruction of a site in this state */
