@@ -119,16 +119,6 @@ static __always_inline struct text_site *first_from(const struct text_area *area
 	return site;
 }
 
-/* The same for the first one that may end above @addr if sites have up to @size bytes */
-static __always_inline struct text_site *first_above(const struct text_area *area,
-						     unsigned long addr, unsigned int size)
-{
-	return addr < area->start + size ? area->sites : first_from(area, addr - size + 1);
-}
-
-#define for_each_site_from(site, area, last)				\
-	for (; site < (area)->sites + (area)->nr && text_site_addr(site) <= (last); site++)
-
 /**
  * text_site_find - the site whose bytes overlap a range of addresses
  * @kind: of which kind, NULL for any
@@ -152,8 +142,10 @@ noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsi
 		area = area_find(each, start, end);
 		if (!area)
 			continue;
-		site = first_above(area, start, TEXT_SITE_SIZE);
-		for_each_site_from(site, area, end) {
+		/* The first one that may end above @start */
+		site = start < area->start + TEXT_SITE_SIZE ? area->sites :
+			first_from(area, start - TEXT_SITE_SIZE + 1);
+		for (; site < area->sites + area->nr && text_site_addr(site) <= end; site++) {
 			if (READ_ONCE(site->state) & TEXT_SITE_DEAD)
 				continue;
 			if (in)
@@ -167,19 +159,14 @@ noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsi
 static bool kind_reserves(const struct text_site_kind *kind, unsigned long start,
 			  unsigned long last)
 {
-	/* Longer ones than an area knows of may begin this much before it. */
-	const struct text_area *area = area_find(kind, start - (TEXT_SITE_MAX - TEXT_SITE_SIZE),
-						 last);
+	/* Longer ones than text_site_find() knows of may begin this much before it. */
+	unsigned long from = start - (TEXT_SITE_MAX - TEXT_SITE_SIZE);
 	struct text_site *site;
 
-	if (!area)
-		return false;
-
-	site = first_above(area, start, TEXT_SITE_MAX);
-	for_each_site_from(site, area, last) {
-		if (text_site_addr(site) + text_site_size(kind, site) > start &&
-		    !(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+	while ((site = text_site_find(kind, from, last, NULL))) {
+		if (text_site_addr(site) + text_site_size(kind, site) > start)
 			return true;
+		from = text_site_addr(site) + TEXT_SITE_SIZE;
 	}
 	return false;
 }
