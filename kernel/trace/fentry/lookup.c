@@ -56,8 +56,7 @@ unsigned long ftrace_location(unsigned long ip)
  */
 int ftrace_text_reserved(const void *start, const void *end)
 {
-	guard(rcu)();
-	return !!text_site_find(&fentry_sites, (unsigned long)start, (unsigned long)end, NULL);
+	return !!ftrace_location_range((unsigned long)start, (unsigned long)end);
 }
 
 struct symbol_search {

@@ -7,7 +7,6 @@
  * fentry_sets_sync() has returned, see register.c.
  */
 #include <linux/kprobes.h>
-#include <linux/module.h>
 #include <linux/rculist.h>
 
 #include "filter.h"
@@ -131,17 +130,6 @@ void *fentry_ops_callback(const struct ftrace_ops *ops)
 {
 	return ops->flags & (FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_RCU) ? guarded_callback :
 									    READ_ONCE(ops->func);
-}
-
-/**
- * ftrace_ops_get_func - what is called for an ops at a function's entry
- * @ops: any
- *
- * Return: @ops->func, or a function that guards it as its flags ask for.
- */
-ftrace_func_t ftrace_ops_get_func(struct ftrace_ops *ops)
-{
-	return fentry_ops_callback(ops);
 }
 
 static struct list_head *list_next(struct list_head *node)
