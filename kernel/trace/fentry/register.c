@@ -356,19 +356,17 @@ int ftrace_shutdown_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, in
 /* The registered ops that share filters. Returns how many: *@sharers is to be freed. */
 static int find_sharers(const struct ftrace_ops_hash *hashes, struct ftrace_ops ***sharers)
 {
-	struct ftrace_ops *ops;
-	unsigned int nr = 0;
+	struct ftrace_ops *ops, **more;
+	int nr = 0;
 
-	for_each_fentry_member(ops)
-		nr += ops->func_hash == hashes;
-	*sharers = nr ? kmalloc_array(nr, sizeof(**sharers), GFP_KERNEL) : NULL;
-	if (nr && !*sharers)
-		return -ENOMEM;
-
-	nr = 0;
 	for_each_fentry_member(ops) {
-		if (ops->func_hash == hashes)
-			(*sharers)[nr++] = ops;
+		if (ops->func_hash != hashes)
+			continue;
+		more = krealloc_array(*sharers, nr + 1, sizeof(*more), GFP_KERNEL);
+		if (!more)
+			return -ENOMEM;
+		more[nr++] = ops;
+		*sharers = more;
 	}
 	return nr;
 }
