@@ -13,10 +13,12 @@ struct orc_entry;
  * struct fentry_callback - a call that a trampoline makes
  * @func: called as func(site, parent, arg, regs)
  * @arg: its third argument
+ * @at: offset of the call in the code, if this is of a trampoline that there is
  */
 struct fentry_callback {
-	void	*func;
-	void	*arg;
+	void		*func;
+	void		*arg;
+	unsigned int	at;
 };
 
 /* What a trampoline does beyond handing over the argument registers */
@@ -37,7 +39,7 @@ struct fentry_callback {
  * @left: bytes of stack that are left below the return address at @tail
  * @onward: where it goes on to instead of returning to the site, which to what is
  *	there looks as if the site had called it; 0: it returns
- * @call: the calls: the callback's argument, and the offset in the code
+ * @call: the calls, as it was generated
  * @node: in the tree of all trampolines
  */
 struct fentry_trampoline {
@@ -49,10 +51,7 @@ struct fentry_trampoline {
 	u16			more_at[3];
 	u16			left;
 	unsigned long		onward;
-	struct {
-		void		*arg;
-		unsigned int	at;
-	} *call;
+	struct fentry_callback	*call;
 	struct latch_tree_node	node;
 };
 

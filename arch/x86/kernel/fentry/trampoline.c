@@ -52,6 +52,7 @@
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 
 #include <asm/alternative.h>
@@ -247,8 +248,7 @@ static void emit_links(struct assembler *as)
 	emit_stack(as, LEA, RBP, function);
 }
 
-static void generate(struct assembler *as, struct fentry_trampoline *tramp,
-		     unsigned int flags, const struct fentry_callback *calls)
+static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsigned int flags)
 {
 	const bool shared = flags & TRAMPOLINE_SHARED;
 	const bool regs = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SHARED);
@@ -295,12 +295,11 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp,
 			emit_stack(as, LOAD, RSI, PARENT);
 		}
 		EMIT(as, 0x48, 0x8d, 0x7f, -CALL_INSN_SIZE);	/* lea -5(%rdi),%rdi */
-		emit_load_arg(as, (unsigned long)calls[i].arg);
+		emit_load_arg(as, (unsigned long)tramp->call[i].arg);
 		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
 		emit_call_depth(as);
-		tramp->call[i].arg = calls[i].arg;
 		tramp->call[i].at = as->len;
-		emit_branch(as, CALL_INSN_OPCODE, calls[i].func);
+		emit_branch(as, CALL_INSN_OPCODE, tramp->call[i].func);
 	}
 
 	if (result) {
@@ -389,13 +388,12 @@ static unsigned long pool_alloc(unsigned int size)
 	return addr;
 }
 
-static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags,
-			    const struct fentry_callback *calls)
+static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
 {
 	u8 *buf __free(kfree) = NULL;
 	struct assembler as = {};
 
-	generate(&as, tramp, flags, calls);
+	generate(&as, tramp, flags);
 	if (as.len > CHUNK_SIZE)
 		return -E2BIG;
 	tramp->size = as.len;
@@ -409,7 +407,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags,
 		return -ENOMEM;
 
 	as = (struct assembler){ .buf = buf, .addr = tramp->addr };
-	generate(&as, tramp, flags, calls);
+	generate(&as, tramp, flags);
 	text_poke_copy((void *)tramp->addr, buf, as.len);
 	latch_tree_insert(&tramp->node, &trampolines, &tramp_order);
 	return 0;
@@ -438,8 +436,8 @@ int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags
 
 	tramp->nr = nr;
 	tramp->onward = onward;
-	tramp->call = kcalloc(nr, sizeof(*tramp->call), GFP_KERNEL);
-	ret = tramp->call ? trampoline_write(tramp, flags, calls) : -ENOMEM;
+	tramp->call = kmemdup_array(calls, nr, sizeof(*calls), GFP_KERNEL);
+	ret = tramp->call ? trampoline_write(tramp, flags) : -ENOMEM;
 	if (ret) {
 		kfree(tramp->call);
 		tramp->nr = 0;
