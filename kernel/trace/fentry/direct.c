@@ -71,7 +71,7 @@ static int set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 	if (fentry_dead)
 		return -ENODEV;
 	guard(mutex)(&ftrace_lock);
-	return fentry_ops_change_filter(ops, no_free_ptr(taken), false, &sites->hash);
+	return fentry_ops_set_filter(ops, no_free_ptr(taken), false, &sites->hash);
 }
 
 /* Registers an ops that is to call what @filter says, which it takes over. */

@@ -183,7 +183,7 @@ static int ops_filter_commit(const struct filter_file *file, struct fentry_filte
 	/* With only requests in it, it is not empty: nothing matches yet */
 	if (!file->is_notrace && file->tr)
 		filter->hash.flags = list_empty(&file->tr->mod_trace) ? 0 : FTRACE_HASH_FL_MOD;
-	return fentry_ops_set_filter(file->ops, filter, file->is_notrace);
+	return fentry_ops_set_filter(file->ops, filter, file->is_notrace, NULL);
 }
 
 /**

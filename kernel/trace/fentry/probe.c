@@ -123,7 +123,7 @@ static int probe_set(struct ftrace_func_probe *probe, struct fentry_filter *func
 
 	guard(mutex)(&ftrace_lock);
 	if (functions->hash.count) {
-		ret = fentry_ops_set_filter(ops, functions, false);
+		ret = fentry_ops_set_filter(ops, functions, false, NULL);
 		if (!ret && !(ops->flags & FTRACE_OPS_FL_ENABLED))
 			ret = ftrace_startup(ops, 0);
 	} else {

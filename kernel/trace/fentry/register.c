@@ -412,14 +412,14 @@ static int scope_apply(struct ftrace_ops *ops, const struct fentry_scope *old,
 }
 
 /*
- * Changes one of an ops' filters, registered or not, to @filter, which it takes over;
+ * Sets one of an ops' filters, registered or not, to @filter, which it takes over;
  * empty or NULL: none. @is_notrace: it is what not to trace. @sites: only those are
  * different from the former filter, NULL: any may be. Sleeps, under regex_lock and
  * ftrace_lock. Returns 0 or an error of ftrace_startup(), -EINVAL also if the ops has
  * IPMODIFY and a notrace filter.
  */
-int fentry_ops_change_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
-			     bool is_notrace, struct ftrace_hash *sites)
+int fentry_ops_set_filter(struct ftrace_ops *ops, struct fentry_filter *filter, bool is_notrace,
+			  struct ftrace_hash *sites)
 {
 	const struct fentry_scope old = fentry_ops_scope(ops);
 	struct fentry_scope new = old;

@@ -65,7 +65,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
 		ret = fentry_match(&filter, change->glob, NULL);
 	else if (change->nr)
 		ret = change_by_ips(&filter, change);
-	return ret ?: fentry_ops_set_filter(ops, no_free_ptr(filter), change->is_notrace);
+	return ret ?: fentry_ops_set_filter(ops, no_free_ptr(filter), change->is_notrace, NULL);
 }
 
 /**
@@ -177,7 +177,7 @@ static int ops_forget(struct ftrace_ops *ops, struct fentry_filter *gone, bool i
 		return -ENOMEM;
 	/* Without entries it would stand for every function: it keeps address 0. */
 	rest->hash.count = max(rest->hash.count, 1ul);
-	return fentry_ops_set_filter(ops, rest, is_notrace);
+	return fentry_ops_set_filter(ops, rest, is_notrace, NULL);
 }
 
 /*

@@ -114,7 +114,7 @@ static int requests_run(struct trace_array *tr, const char *modname, bool is_not
 
 	if (!is_notrace && list_empty(requests))
 		filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
-	return fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace);
+	return fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace, NULL);
 }
 
 /* A module has come: puts what waits for it into the filters of all instances. */
