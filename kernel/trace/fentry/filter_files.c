@@ -7,7 +7,6 @@
  * a module, then functions with a command attached.
  */
 #include <linux/kallsyms.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "command.h"
@@ -228,22 +227,18 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	return ret;
 }
 
-#define FILTER_FILE(_name, _flag)						\
-static int _name##_open(struct inode *inode, struct file *filp)			\
-{										\
-	return ftrace_regex_open(inode->i_private, NULL, _flag, inode, filp);	\
-}										\
-										\
-static const struct file_operations _name##_fops = {				\
-	.open		= _name##_open,						\
-	.release	= ftrace_regex_release,					\
-	.read		= seq_read,						\
-	.write		= ftrace_filter_write,					\
-	.llseek		= tracing_lseek,					\
+static int set_filter_open(struct inode *inode, struct file *filp)
+{
+	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_FILTER, inode, filp);
 }
 
-FILTER_FILE(set_filter, FTRACE_ITER_FILTER);
-FILTER_FILE(set_notrace, FTRACE_ITER_NOTRACE);
+static int set_notrace_open(struct inode *inode, struct file *filp)
+{
+	return ftrace_regex_open(inode->i_private, NULL, FTRACE_ITER_NOTRACE, inode, filp);
+}
+
+FENTRY_FILE_OPS(set_filter_fops, set_filter_open, ftrace_filter_write, ftrace_regex_release);
+FENTRY_FILE_OPS(set_notrace_fops, set_notrace_open, ftrace_filter_write, ftrace_regex_release);
 
 /**
  * ftrace_create_filter_files - the filter files of an instance

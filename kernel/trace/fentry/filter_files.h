@@ -3,6 +3,8 @@
 #ifndef _FENTRY_FILTER_FILES_H
 #define _FENTRY_FILTER_FILES_H
 
+#include <linux/seq_file.h>
+
 #include "../trace.h"
 
 struct fentry_filter;
@@ -34,6 +36,16 @@ struct filter_file {
 	struct trace_parser		parser;
 	struct mutex			lock;		/* see above */
 };
+
+/* What is done with a file that is read as a whole, and changed by words */
+#define FENTRY_FILE_OPS(_name, _open, _write, _release)				\
+static const struct file_operations _name = {					\
+	.open		= _open,						\
+	.release	= _release,						\
+	.read		= seq_read,						\
+	.write		= _write,						\
+	.llseek		= tracing_lseek,					\
+}
 
 int fentry_filter_file_open(struct file *filp, const struct filter_file *template);
 

@@ -7,7 +7,6 @@
  * into them at each function.
  */
 #include <linux/security.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "filter.h"
@@ -62,13 +61,7 @@ static int graph_open(struct inode *inode, struct file *filp)
 	return ret ?: fentry_filter_file_open(filp, &file);
 }
 
-static const struct file_operations graph_fops = {
-	.open		= graph_open,
-	.release	= ftrace_regex_release,
-	.read		= seq_read,
-	.write		= ftrace_filter_write,
-	.llseek		= tracing_lseek,
-};
+FENTRY_FILE_OPS(graph_fops, graph_open, ftrace_filter_write, ftrace_regex_release);
 
 static char *function_param __initdata, *notrace_param __initdata;
 

@@ -3,12 +3,13 @@
  * Pids: tracing functions only in some tasks, or not in some.
  *
  * Whether a task is of interest is found out when it is switched to, and kept
- * for each CPU and instance, for fentry_pid_func() to look at.
+ * for each CPU and instance, for pid_callback() to look at.
  */
 #include <linux/seq_file.h>
 
 #include <trace/events/sched.h>
 
+#include "filter_files.h"
 #include "ops.h"
 #include "register.h"
 
@@ -192,21 +193,8 @@ static ssize_t pid_write(struct file *filp, const char __user *ubuf, size_t cnt,
 	return read;
 }
 
-static const struct file_operations pids_fops = {
-	.open		= pid_open,
-	.release	= pid_release,
-	.read		= seq_read,
-	.write		= pid_write,
-	.llseek		= tracing_lseek,
-};
-
-static const struct file_operations no_pids_fops = {
-	.open		= pid_open,
-	.release	= pid_release,
-	.read		= seq_read,
-	.write		= pid_write,
-	.llseek		= tracing_lseek,
-};
+FENTRY_FILE_OPS(pids_fops, pid_open, pid_write, pid_release);
+FENTRY_FILE_OPS(no_pids_fops, pid_open, pid_write, pid_release);
 
 /**
  * ftrace_init_tracefs - the pid files of an instance
