@@ -30,7 +30,6 @@
  * Leaves stay.
  */
 #include <linux/kernel.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>

@@ -25,7 +25,6 @@
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/sort.h>
-#include <linux/string.h>
 #include <linux/text_site.h>
 
 #include <asm/sections.h>

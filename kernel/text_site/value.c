@@ -20,8 +20,6 @@
 
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/value_site.h>
 
 #include <asm/sections.h>

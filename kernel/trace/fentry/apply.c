@@ -17,7 +17,6 @@
  * Everything here is under ftrace_lock.
  */
 #include <linux/list.h>
-#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "apply.h"

@@ -3,7 +3,6 @@
  * Waiting filters: what a filter file says of modules that are not loaded yet. It gets
  * into the instance's filter when its module comes. The lists are under ftrace_lock.
  */
-#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 

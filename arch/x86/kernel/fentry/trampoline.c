@@ -47,8 +47,6 @@
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
-#include <linux/module.h>
-#include <linux/moduleloader.h>
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>

@@ -5,7 +5,6 @@
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
-#include <linux/memory.h>
 #include <linux/string.h>
 #include <linux/text_site.h>
 #include <linux/unaligned.h>

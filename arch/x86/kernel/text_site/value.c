@@ -15,7 +15,6 @@
 #include <linux/bitfield.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/memory.h>
 #include <linux/ptrace.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
