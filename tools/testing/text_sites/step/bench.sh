@@ -66,19 +66,18 @@ script()
 }
 
 # Lines of code, neither blank nor comment: the engine, its architecture half, the patcher
-# and the build script, with all their headers, and nothing left out but tests
+# and the build script, with all their headers. All that is there is counted but tests, what
+# is made of text sites besides function entries, and the short path of events.
 lines()
 {
-	local file files=()
+	local file files=() others='_test|jump_function|immediate|marker|tracepoint_batch'
+
+	others+='|trace_mark|_fast|sched_clock'
 	case $ENGINE in
 	classic) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
-	*) mapfile -t files < <(find "$TREE"/kernel/text_site "$TREE"/kernel/trace/fentry \
-		"$TREE"/arch/x86/kernel/{text_site,fentry} \
-		"$TREE"/arch/x86/include/asm/{text_site,text_site_entry,value_site,inline_site,fentry}.h \
-		"$TREE"/include/linux/{text_site,value_site}.h \
-		"$TREE"/scripts/mcount_loc.pl -name '*.[chS]' ! -name '*_test*' -o \
-		-name mcount_loc.pl 2>/dev/null) ;;
+	*) mapfile -t files < <(find "$TOP"/{arch,include,kernel,scripts} \
+		-name '*.[chS]' -o -name '*.pl' | grep -Ev "/[^/]*($others)[^/]*\$") ;;
 	esac
 	printf 'lines\t%s\n' "$(for file in "${files[@]}"; do
 		case $file in
