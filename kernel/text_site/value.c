@@ -24,12 +24,6 @@
 
 #include <asm/sections.h>
 
-static bool in_kernel_data(const void *value)
-{
-	return (value >= (void *)_sdata && value < (void *)_edata) ||
-	       (value >= (void *)__bss_start && value < (void *)__bss_stop);
-}
-
 /* Is what a module's site depends on data that is there for as long as the site? */
 static bool is_value(const struct module *mod, unsigned long addr, const void *value,
 		     unsigned int size)
@@ -40,7 +34,7 @@ static bool is_value(const struct module *mod, unsigned long addr, const void *v
 	     text_site_in_memory(mod, MOD_INIT_TEXT, (void *)addr, 1)))
 		return true;
 #endif
-	return in_kernel_data(value);
+	return is_kernel_core_data((unsigned long)value);
 }
 
 /* A record and what it refers to. Text that was compiled in is left as it is. */

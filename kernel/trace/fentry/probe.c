@@ -44,9 +44,8 @@ static void probe_callback(unsigned long ip, unsigned long parent_ip,
 	struct ftrace_func_probe *probe = container_of(ops, struct ftrace_func_probe, ops);
 
 	/* Actions count on it. */
-	preempt_disable_notrace();
+	guard(preempt_notrace)();
 	probe->action->func(ip, parent_ip, probe->tr, probe->action, probe->data);
-	preempt_enable_notrace();
 }
 
 static struct ftrace_func_probe *probe_find(struct trace_array *tr,
