@@ -10,6 +10,7 @@
  * it is noted for all sites of the module at once which symbol they belong to: for each
  * symbol, the first site behind it is found by binary search.
  */
+#include <linux/module.h>
 #include <linux/module_symbol.h>
 #include <linux/slab.h>
 
