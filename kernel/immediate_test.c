@@ -306,9 +306,11 @@ static noinline bool cond32(void)
 /* The first site in a function */
 static struct text_site *site_in(const void *function, struct text_site_table **table)
 {
-	const unsigned long start = (unsigned long)function;
+	unsigned long start = (unsigned long)function;
 	struct text_site *site;
 
+	/* objtool takes constant text addresses for functions: there must be none of the end. */
+	OPTIMIZER_HIDE_VAR(start);
 	for (unsigned long addr = start; addr < start + 64; addr++) {
 		site = text_site_find(NULL, addr, addr, table);
 		if (site && (*table)->kind->insn == &text_insn_value)
