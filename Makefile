@@ -17,6 +17,9 @@ export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
+# $(call VARIANT_STEPS,ENGINE,VARIANT): steps with that kernel, and with its machines
+VARIANT_STEPS = ENGINE=$(1) VARIANT=$(2) MACHINES='$(2)-*' \
+	TS_MACHINES=tools/testing/text_sites/machines-variants.tab $(STEPS:@%=%)
 
 .NOTPARALLEL:
 .PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-long \
@@ -36,7 +39,7 @@ help:
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
-	@echo 'make test-variants  what needs no tracing engine, in kernels without ours'
+	@echo 'make test-variants  tests of kernels that are configured in another way'
 	@echo 'make bench          count what tracing costs, with both engines'
 	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
 	@echo 'make clean          remove what was built, but not the compiler cache'
@@ -78,8 +81,9 @@ test-long:
 test-classic:
 	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
 test-variants:
-	@ENGINE=classic VARIANT=no_engine MACHINES=values $(STEPS:@%=%) test-begin $(BUILT) test-machine
-	@ENGINE=classic VARIANT=no_tracer MACHINES=values $(STEPS:@%=%) $(BUILT) test-machine test-end
+	@$(call VARIANT_STEPS,classic,no_engine) test-begin $(BUILT) test-machine
+	@$(call VARIANT_STEPS,classic,no_tracer) $(BUILT) test-machine
+	@$(call VARIANT_STEPS,text_sites,ring_buffer) $(BUILT) test-machine test-end
 bench:
 	@ENGINE=classic VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench

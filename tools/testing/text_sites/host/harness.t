@@ -282,6 +282,14 @@ like($out, qr{\nFAIL ftrace: run: ran no tests, .*\nFAIL ftrace: a/one.tc: liste
 	'a machine with tests of the base: those listed for it must run');
 isnt($status, 0, '  and fails');
 
+# Each variant that is tested has machines, and no machine is left out
+my %built = map { /^ENGINE=\w+ VARIANT=(\w+) MACHINES='\g1-\*'/ ? ($1 => 1) : () }
+	split /\n/, qx(make -n --no-print-directory -C '$harness/../../..' test-variants);
+my %listed = map { /^(\w+)-\S+\s+\w/ ? ($1 => 1) : () }
+	split /\n/, get("$harness/machines-variants.tab");
+is_deeply(\%listed, \%built, 'machines with variants: all of those that are built');
+ok(-e "$harness/config/variant-$_.config", "  $_ is configured") for sort keys %listed;
+
 # Counts that a test run compares
 put("$dir/limits.tab", "# KEY <tab> COUNT\na\t100\nb\t100\nc\t100\n");
 put("$dir/counts", "a\t102\nb\t102.5\nd\t1\na\t300\n");

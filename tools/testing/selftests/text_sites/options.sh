@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The running kernel is what it was configured to be. Who starts it may say what it is to
+# have, as "options=RCU_EXPERT,HZ=250,SWAP=n" on its command line; and of some options,
+# what they do can be seen.
+
+. "$(dirname "$0")/functions.sh"
+
+has() { zcat /proc/config.gz | grep -qx "CONFIG_$1=y"; }
+
+# known FUNCTION: its symbol, which may have a suffix that the compiler has added
+known() { awk '{ print $3 }' /proc/kallsyms | grep -E -m1 "^$1(\.|$)"; }
+
+the_options_asked_for_are_set()
+{
+	local asked option
+	asked=$(sed -n 's/.*\<options=\([^ ]*\).*/\1/p' /proc/cmdline)
+	[ -n "$asked" ] || skip "no options= on the command line"
+	for option in ${asked//,/ }; do
+		case $option in
+		*=n) ! has "${option%=n}" || fail "$option: it is set" ;;
+		*=*) zcat /proc/config.gz | grep -qx "CONFIG_$option" || fail "$option: it is not" ;;
+		*) has "$option" || fail "$option: it is not set" ;;
+		esac
+	done
+}
+
+# NOPs where the calls of tracers may be: a function begins with it, or with ENDBR
+nr_entries()
+{
+	local address
+	for address; do printf '%x\n' $((0x$address)) $((0x$address + 4)); done |
+		"$HERE/site_text" 2> /dev/null |
+		awk '$1 ~ /^(nopl|prefix|jmp0|jmp3|lea)$/ { n += $2 } END { print n + 0 }'
+}
+
+functions_have_entries_if_they_can_be_traced()
+{
+	local functions
+	mapfile -t functions < <(awk '$2 ~ /^[tT]$/ && $3 ~ /^vfs_[a-z]*$/ { print $1 }' /proc/kallsyms)
+	[ ${#functions[@]} -gt 20 ] || fail "${#functions[@]} functions"
+	if has DYNAMIC_FTRACE; then
+		grep -qw function available_tracers || fail "no function tracer"
+		equal "entries" "$(nr_entries "${functions[@]}")" ${#functions[@]}
+	else
+		! grep -qw function available_tracers || fail "a function tracer"
+		equal "entries" "$(nr_entries "${functions[@]}")" 0
+	fi
+}
+
+one_engine_is_there()
+{
+	equal "text sites" "$(known fentry_apply)" \
+		"$(! has FTRACE_ENGINE_TEXT_SITES || echo fentry_apply)"
+	equal "classic" "$(known ftrace_rec_iter_start)" \
+		"$(! has FTRACE_ENGINE_CLASSIC || echo ftrace_rec_iter_start)"
+}
+
+# how_often FUNCTION: it is called for ten events
+how_often()
+{
+	local i
+	dmesg -C
+	modprobe kprobe_example symbol="$1"
+	for ((i = 0; i < 10; i++)); do echo "event $i" > trace_marker; done
+	rmmod kprobe_example
+	dmesg | grep -c "<$1> p->addr" || :
+}
+
+# Also those that are written in a few instructions, which most are
+times_of_events_are_checked()
+{
+	local function found n
+	modinfo kprobe_example > /dev/null 2>&1 || skip "no module kprobe_example"
+	for function in rb_fast_check_time check_buffer; do
+		found=$(known $function || :)
+		if ! has RING_BUFFER_VALIDATE_TIME_DELTAS; then
+			equal "$function" "$found" ""
+			continue
+		fi
+		[ -n "$found" ] || fail "no $function"
+		n=$(how_often "$found")
+		[ "$n" -ge 9 ] || fail "$found was called $n times"
+	done
+	equal "events" "$(grep -c 'tracing_mark_write: event' trace)" \
+		"$(! has RING_BUFFER_VALIDATE_TIME_DELTAS && echo 0 || echo 20)"
+}
+
+the_ring_buffer_has_tested_itself()
+{
+	dmesg | grep -q 'Linux version' || skip "the log does not go back to when the kernel started"
+	equal "messages" "$(dmesg | grep -o 'Ring buffer PASSED!')" \
+		"$(! has RING_BUFFER_STARTUP_TEST || echo 'Ring buffer PASSED!')"
+}
+
+interrupts_are_threads_if_it_is_real_time()
+{
+	local threads
+	threads=$(cat /proc/[0-9]*/comm 2> /dev/null | grep -c '^irq/.*ttyS' || :)
+	if has PREEMPT_RT; then
+		[[ "$(uname -v)" == *PREEMPT_RT* ]] || fail "$(uname -v)"
+		[ "$threads" -ge 1 ] || fail "no thread for the serial port's interrupt"
+	else
+		[[ "$(uname -v)" != *PREEMPT_RT* ]] || fail "$(uname -v)"
+		equal "threads" "$threads" 0
+	fi
+}
+
+# First what needs the log, as others empty it
+run_tests the_ring_buffer_has_tested_itself the_options_asked_for_are_set \
+	functions_have_entries_if_they_can_be_traced one_engine_is_there \
+	times_of_events_are_checked interrupts_are_threads_if_it_is_real_time
