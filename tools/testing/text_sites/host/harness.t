@@ -190,7 +190,9 @@ put("$dir/config/engine-text_sites.off", "# not yet\nCONFIG_A # later\nCONFIG_B\
 works('what is known to be lacking', $kernel);
 put("$dir/config/variant-b.config", "CONFIG_B=m\n");
 put("$dir/config/engine-text_sites.off", "CONFIG_A\n");
+put("$build/text_sites/kernel/same.o", 'same');
 works('a variant has the last word', "VARIANT=b $kernel");
+is(get("$build/text_sites-b/kernel/same.o"), 'same', '  and begins with what its engine has');
 fails('  only where it is asked for', $kernel, qr/does not hold: CONFIG_B=n/);
 put("$dir/config/engine-text_sites.off", "CONFIG_A\nCONFIG_B\n");
 

@@ -61,6 +61,17 @@ configure()
 	finish "config-$KERNEL" "$config"
 }
 
+# A variant begins as a copy of its engine's kernel, if that is there: make compiles again
+# what depends on the options that differ. (Debug information says in which folder it was
+# compiled, so the compiler's cache has none of it.)
+begin_as_copy()
+{
+	[ -n "$VARIANT" ] && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
+	rm -rf "$OUT.new"
+	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
+	mv "$OUT.new" "$OUT"
+}
+
 # A compiler, a linker or the script that adds the table, killed in the middle, leaves
 # a file that make takes for whole. It is among those that were written last.
 distrust()
@@ -125,6 +136,7 @@ main()
 		return
 	fi
 	begin "$done_stamp"
+	begin_as_copy
 	mkdir -p "$OUT"
 	if [ "$(stamp "config-$KERNEL")" != "$config" ] || [ ! -e "$OUT/.config" ]; then
 		configure
