@@ -20,9 +20,9 @@
 
 #include "costs.h"
 
-/* A loop with something in it */
+/* A loop with something in it; a clone would leave out the sum, which nobody looks at */
 #define LOOP(way, something)						\
-static noinline notrace unsigned long loop_##way(unsigned long n, const char *name) \
+static noinline __noclone notrace unsigned long loop_##way(unsigned long n, const char *name) \
 {									\
 	unsigned long sum = 0, i;					\
 									\
