@@ -40,12 +40,13 @@ help:
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  tests of kernels that are configured in another way'
-	@echo 'make bench          count what tracing costs, with both engines'
+	@echo 'make bench          count what tracing costs, with this engine and in the base'
 	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
 	@echo 'make clean          remove what was built, but not the compiler cache'
 	@echo 'make distclean      remove build/'
 	@echo
-	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine'
+	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'
+	@echo '                    without patches'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
@@ -85,7 +86,7 @@ test-variants:
 	@$(call VARIANT_STEPS,classic,no_tracer) $(BUILT) test-machine
 	@$(call VARIANT_STEPS,text_sites,ring_buffer) $(BUILT) test-machine test-end
 bench:
-	@ENGINE=classic VARIANT= $(STEPS:@%=%) bench
+	@ENGINE=base VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) bench bench-table
 bench-native:

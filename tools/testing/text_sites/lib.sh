@@ -22,6 +22,11 @@ ROOTFS=$BUILD/rootfs/$KERNEL
 TREE=$BUILD/tree
 STAMPS=$BUILD/stamps
 LOG=$BUILD/log
+# The base as it is, to compare with, is a tree of its own.
+if [ "$ENGINE" = base ]; then
+	TREE+=-base
+	STAMPS+=-base
+fi
 
 # Administrators' programs (depmod, insmod) are used without their rights.
 export PATH="$PATH:/usr/sbin:/sbin"

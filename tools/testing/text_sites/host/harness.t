@@ -173,6 +173,13 @@ unlink "$build/stamps/base";
 put("$build/tree.new/half", "half\n");
 works('an interrupted unpacking', "$steps tree");
 ok(!-e "$build/tree.new" && !-e "$build/tree/half", '  is done again');
+put("$top/include/ours.h", "ours\n");
+works('a header of ours', "$steps tree");
+works('the base as it is', "ENGINE=base $steps tree");
+is(get("$build/tree-base/kernel/two.c"), "two\n", '  is not patched');
+ok(-e "$build/tree-base/include/ours.h" && !-e "$build/tree-base/kernel/ours.c",
+	'  has nothing of ours but headers');
+is(works('the tree beside it', "$steps tree"), '', '  is not touched');
 
 # The kernel
 my $kernel = "$steps tree kernel";

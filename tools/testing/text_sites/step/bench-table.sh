@@ -1,5 +1,5 @@
 #!/bin/bash
-# Puts what was counted for both engines side by side, with the goals.
+# Puts what was counted in the base and with our engine side by side, with the goals.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,15 +15,15 @@ counts()
 	done
 }
 
-counts classic >"$bench/classic.tsv"
+counts base >"$bench/base.tsv"
 {
 	counts text_sites
 	# Of this one only what indirect calls cost
 	counts text_sites-indirect | sed -n 's/^hackbench\.1/hackbench.indirect/p'
 } >"$bench/ours.tsv"
-"$HARNESS/bench/table" "$HARNESS/bench/goals.tab" "$bench"/{classic,ours}.tsv \
+"$HARNESS/bench/table" "$HARNESS/bench/goals.tab" "$bench"/{base,ours}.tsv \
 	"$bench/table.tsv" | tee "$bench/table.txt"
-"$HARNESS/bench/draw" "$bench"/{classic,ours}.tsv "$bench" | while IFS= read -r picture; do
+"$HARNESS/bench/draw" "$bench"/{base,ours}.tsv "$bench" | while IFS= read -r picture; do
 	say "a picture: $(short "$picture")"
 done
 

@@ -54,10 +54,10 @@ script()
 	done <"$work/list"
 	perl -e '
 		my ($engine, $tree, @objects) = @ARGV;
-		my @command = $engine eq "classic" ?
+		my @command = $engine eq "text_sites" ?
+			("$tree/scripts/mcount_loc.pl") :
 			("$tree/scripts/recordmcount.pl", "x86_64", "little", 64, "objdump", "objcopy",
-			 "cc", "ld", "nm", "rm", "mv", 0) :
-			("$tree/scripts/mcount_loc.pl");
+			 "cc", "ld", "nm", "rm", "mv", 0);
 		system("perl", @command, $_) && die "$_: failed\n" for @objects;
 		my (undef, undef, $user, $system) = times;
 		printf "%.2f\n", 1000 * ($user + $system) / @objects;
@@ -74,7 +74,7 @@ lines()
 
 	others+='|trace_mark|_fast|sched_clock'
 	case $ENGINE in
-	classic) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
+	base) files=("$TREE"/kernel/trace/ftrace.c "$TREE"/arch/x86/kernel/ftrace.c
 		"$TREE"/arch/x86/kernel/ftrace_64.S "$TREE"/scripts/recordmcount.pl) ;;
 	*) mapfile -t files < <(find "$TOP"/{arch,include,kernel,scripts} \
 		-name '*.[chS]' -o -name '*.pl' | grep -Ev "/[^/]*($others)[^/]*\$") ;;

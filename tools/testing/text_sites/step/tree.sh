@@ -11,7 +11,7 @@ OVERLAY="arch kernel include scripts Documentation tools samples lib mm fs init"
 # The harness works on the tree, it is not part of it.
 NOT_OVERLAY='^tools/testing/text_sites/'
 log=$LOG/tree.log
-new=$BUILD/tree.new
+new=$TREE.new
 
 # Our files, one name a line: what git has, and what it would take in
 our_files()
@@ -105,6 +105,11 @@ unpack()
 
 shopt -s nullglob
 patches=("$TOP"/patches/*.patch)
+if [ "$ENGINE" = base ]; then
+	# No more than the modules that count need, which nothing of the base includes
+	OVERLAY="arch/x86/include include tools"
+	patches=()
+fi
 [ -r "$SOURCE" ] || die "$SOURCE is missing: it comes with the package linux-source-6.12"
 
 : >"$log"
