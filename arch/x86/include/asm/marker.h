@@ -6,7 +6,7 @@
  *	...				compiler has it
  *	push	argument 1
  *	push	$site
- *	call	__marker_call		changes %rax, %r10 and %r11 only
+ *	call	__marker_call		changes %r11 only
  *	add	$(8 * (n + 1)), %rsp
  *
  * So the function around it is compiled as if there was no call: it needs no stack
@@ -61,7 +61,7 @@ void __marker_call(void);
 		     : ASM_CALL_CONSTRAINT				\
 		     : CONCATENATE(__MARKER_ARGS_, nr)(args)		\
 		       [site] "i" (which), [size] "i" (8 * ((nr) + 1))	\
-		     : "rax", "r10", "r11", "memory")
+		     : "r11", "memory")
 
 #define ARCH_MARKER_CALL(which, args...)				\
 	__ARCH_MARKER_CALL(COUNT_ARGS(args), which, ##args)
