@@ -58,6 +58,7 @@ typedef unsigned short u16;
 typedef int s32;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+typedef unsigned long size_t;
 H
 put('asm/nops.h', "#define BYTES_NOP5 0x0f,0x1f,0x44,0x00,0x00\n");
 
