@@ -177,8 +177,8 @@ void trace_event_buffer_commit(struct trace_event_buffer *fbuffer)
 {
 	const struct trace_event_file *file = fbuffer->trace_file;
 
-	if (unlikely((file->flags & TRACE_FAST_NOT) |
-		     (file->tr->trace_flags & TRACE_FAST_STACKS)) || trace_fast_elsewhere() ||
+	if (unlikely(file->flags & TRACE_FAST_NOT) ||
+	    unlikely(file->tr->trace_flags & TRACE_FAST_STACKS) || trace_fast_elsewhere() ||
 	    unlikely(this_cpu_read(trace_buffered_event) == fbuffer->event)) {
 		trace_event_buffer_commit_slow(fbuffer);
 		return;
@@ -221,8 +221,8 @@ void trace_fast_probe(void *private, const u64 *values)
 	const struct trace_fast_field *field;
 	void *entry;
 
-	if (unlikely((file->flags & (TRACE_FAST_NOT | EVENT_FILE_FL_TRIGGER_MODE)) |
-		     (tr->trace_flags & TRACE_FAST_STACKS)) || trace_fast_elsewhere() ||
+	if (unlikely(file->flags & (TRACE_FAST_NOT | EVENT_FILE_FL_TRIGGER_MODE)) ||
+	    unlikely(tr->trace_flags & TRACE_FAST_STACKS) || trace_fast_elsewhere() ||
 	    unlikely(!rb_fast_reserve(&fast, buffer, cpu_buffer, layout->length, NULL))) {
 		layout->slow(file, values);
 		return;
