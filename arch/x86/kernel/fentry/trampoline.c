@@ -50,6 +50,7 @@
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 

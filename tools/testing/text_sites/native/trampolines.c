@@ -84,12 +84,12 @@ static struct fentry_trampoline trampolines[WAYS][CALLBACKS + 1];
 static void generate(unsigned int way, unsigned int nr)
 {
 	struct fentry_callback calls[CALLBACKS] = {
-		{ way == RETPOLINE ? list_func_retpoline : list_func, NULL }
+		{ .func = way == RETPOLINE ? list_func_retpoline : list_func }
 	};
 	const bool list = way != TRAMPOLINE;
 
 	for (unsigned int i = 0; i < nr && !list; i++)
-		calls[i] = (struct fentry_callback){ callbacks[i], &all_ops[i] };
+		calls[i] = (struct fentry_callback){ .func = callbacks[i], .arg = &all_ops[i] };
 	if (fentry_trampoline_create(&trampolines[way][nr], 0, calls, list ? 1 : nr, 0))
 		wrong("there is no trampoline for %u callbacks", nr);
 }

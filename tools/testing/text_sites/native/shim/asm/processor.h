@@ -18,6 +18,6 @@ struct cpuinfo_x86 {
 extern struct cpuinfo_x86 boot_cpu_data;
 
 /* X86_FEATURE_NOPL, of every 64-bit processor */
-#define boot_cpu_has(_feature)	((void)(_feature), true)
+#define test_cpu_cap(_cpu, _feature)	((void)(_cpu), (void)(_feature), true)
 
 #endif /* _SHIM_ASM_PROCESSOR_H */
