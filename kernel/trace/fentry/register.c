@@ -8,7 +8,6 @@
  * files take regex_lock of the ops' filters before it, trace_types_lock comes before
  * both, text_mutex after.
  */
-#include <linux/filter.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
@@ -162,35 +161,12 @@ static bool is_of_instance(const struct ftrace_ops *ops)
 }
 
 /*
- * Do all sites of an ops call trampolines of BPF directly? No trampoline of ours refers to
- * such an ops: only fentry_shared_callback() looks at it. And BPF frees a trampoline that
- * no site calls any more when every task has left it, bpf_tramp_image_put(): it does so
- * after modify_ftrace_direct(), which never waits. The filter is there until the owner, who
- * unregisters the ops, frees it or the ops.
- */
-static bool is_of_bpf(const struct ftrace_ops *ops)
-{
-	const struct fentry_filter *filter;
-
-	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
-		return false;
-	guard(rcu)();
-	filter = fentry_filter(rcu_dereference(ops->func_hash->filter_hash));
-	for (unsigned long i = 0; i < fentry_filter_count(filter); i++) {
-		if (!filter->direct || !is_bpf_text_address(filter->direct[i]))
-			return false;
-	}
-	return true;
-}
-
-/*
  * An ops that its owner may free must not be in use once it is unregistered. Sleeps for
  * long.
  */
 static void ops_wait(const struct ftrace_ops *ops)
 {
-	if (((ops->flags & FTRACE_OPS_FL_DYNAMIC) && !is_of_instance(ops) && !is_of_bpf(ops)) ||
-	    fentry_sets_shared())
+	if (((ops->flags & FTRACE_OPS_FL_DYNAMIC) && !is_of_instance(ops)) || fentry_sets_shared())
 		fentry_sets_sync();
 }
 
