@@ -261,7 +261,9 @@ static const char *module_site_name(struct fentry_names *names,
 	symbol = symbol_of(&names->symbols, table, site, &kallsyms);
 	if (!symbol)
 		return NULL;
-	names->len = strscpy(names->name + 1, kallsyms->strtab + symbol->st_name, KSYM_NAME_LEN);
+	/* A longer one is cut off, as kallsyms does it. */
+	strscpy(names->name + 1, kallsyms->strtab + symbol->st_name, KSYM_NAME_LEN);
+	names->len = strlen(names->name + 1);
 	return names->name + 1;
 }
 #else

@@ -184,7 +184,19 @@ coming_and_going_while_tracing()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }
 
-run_tests sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
+# The kernel's own limit is that of kallsyms, KSYM_NAME_LEN with the NUL.
+a_name_that_is_too_long_is_cut()
+{
+	[ -e "$HERE/test_modules/long_name.ko" ] || skip "no module long_name"
+	insmod "$HERE/test_modules/long_name.ko"
+	local line
+	line=$(grep '^long_name_' available_filter_functions) || fail "it is not there"
+	equal "name" "$(echo "${line%% *}" | wc -m)" 512
+	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
+	rmmod long_name
+}
+
+run_tests a_name_that_is_too_long_is_cut sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
 	loaded_while_everything_is_traced filter_by_module a_filter_waits_for_its_module \
 	waiting_filters_are_dropped an_unloaded_module_leaves_the_filter \
 	a_file_held_open_while_the_module_goes many_modules_one_after_the_other \
