@@ -369,9 +369,12 @@ static __always_inline bool graph_fast_restricted(struct trace_array *tr)
 		ftrace_graph_skip_irqs) || !ftrace_trace_task(tr);
 }
 
-/* Write the event of a call. @own: as trace_fast_context() */
+/*
+ * Write the event of a call. Preemption is off once more than where the function is called:
+ * the ordinary way counts that, too, as its protection from recursion does it.
+ */
 static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
-						   unsigned int own, u64 *time)
+						   u64 *time)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
@@ -380,7 +383,7 @@ static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsig
 
 	if (unlikely(trace_fast_disabled(tr) || graph_fast_restricted(tr) ||
 		     !trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
-					 sizeof(*entry), own, 0)))
+					 sizeof(*entry), 0, 0)))
 		return false;
 	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
 	entry->graph_ent.func = func;
@@ -464,7 +467,7 @@ static __always_inline void graph_fast_push(struct task_struct *task, unsigned l
  * is in memory is read again rather than kept in a register that had to be saved.
  */
 static __always_inline bool graph_fast_enter(const unsigned long *ret, unsigned long func,
-					     unsigned long *retp, unsigned int own)
+					     unsigned long *retp)
 {
 	/* It is freed an RCU grace period after it went. */
 	const struct fgraph_ops *gops = READ_ONCE(fgraph_direct_gops);
@@ -485,7 +488,7 @@ static __always_inline bool graph_fast_enter(const unsigned long *ret, unsigned 
 	/* What interrupts is one deeper. */
 	WRITE_ONCE(task->curr_ret_depth, depth);
 	barrier();
-	if (unlikely(!trace_fast_graph_entry(gops->private, func, own, &time))) {
+	if (unlikely(!trace_fast_graph_entry(gops->private, func, &time))) {
 		task->curr_ret_depth--;
 		return false;
 	}
@@ -522,7 +525,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 	    likely(!atomic_read(&current->tracing_graph_pause)) && !ftrace_graph_is_dead()) {
 		preempt_disable_notrace();
 		/* Another callback may have changed where it returns to. */
-		done = graph_fast_enter(slot, ip, slot, 0);
+		done = graph_fast_enter(slot, ip, slot);
 		if (likely(done))
 			*slot = (unsigned long)return_to_handler;
 		preempt_enable_notrace();
@@ -552,8 +555,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 int function_graph_enter(unsigned long ret, unsigned long func,
 			 unsigned long frame_pointer, unsigned long *retp)
 {
-	if (GRAPH_FAST_LOCKED && graph_fast_wanted() &&
-	    likely(graph_fast_enter(&ret, func, retp, IS_ENABLED(CONFIG_PREEMPT_COUNT))))
+	if (GRAPH_FAST_LOCKED && graph_fast_wanted() && likely(graph_fast_enter(&ret, func, retp)))
 		return 0;
 	return function_graph_enter_slow(ret, func, frame_pointer, retp);
 }
