@@ -51,7 +51,8 @@
  * is a call: it would keep what it needs afterwards in registers that must be saved first,
  * for every event. @func has up to two arguments, and returns an integer or nothing.
  */
-#if defined(CONFIG_X86_64) && defined(CONFIG_CC_IS_GCC)
+#if defined(CONFIG_X86_64) && defined(CONFIG_CC_IS_GCC) &&				\
+	__has_attribute(__no_caller_saved_registers__)
 #define rb_fast_rare	noinline __used __no_caller_saved_registers
 #define rb_fast_call(func, first, second)						\
 ({											\
