@@ -11,6 +11,7 @@
 #include <linux/init.h>
 #include <linux/jiffies.h>
 #include <linux/jump_function.h>
+#include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/text_site.h>
@@ -263,6 +264,52 @@ static void test_updates_while_called(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&calls.wrong), 0);
 }
 
+#if defined(CONFIG_JUMP_FUNCTION) && defined(CONFIG_KPROBES)
+/* Whose processor is wanted, and how often the thread synchronised all that there are */
+static struct task_struct *wanted;
+static unsigned int rest_syncs;
+
+/* Called in place of an interrupt that wakes up another task */
+static int at_sync(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current == wanted) {
+		set_tsk_need_resched(current);
+		set_preempt_need_resched();
+	}
+	rest_syncs += !strcmp(current->comm, "text_site_rest");
+	return 0;
+}
+
+/* Returns how often the thread synchronised during an update. */
+static unsigned int update_once(struct kunit *test, unsigned int nth, bool is_wanted)
+{
+	rest_syncs = 0;
+	wanted = is_wanted ? current : NULL;
+	KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, nth & 1 ? many_first : many_second), 0);
+	wanted = NULL;
+	KUNIT_EXPECT_EQ(test, call_many(nth), (nth & 1 ? 0x100 : 0x200) | (u8)nth);
+	return rest_syncs;
+}
+
+/* Who has one site to change gives its processor up between two passes if it is wanted. */
+static void test_processor_is_wanted(struct kunit *test)
+{
+	struct kprobe probe = { .symbol_name = "do_sync_core", .pre_handler = at_sync };
+	const unsigned long begin = jiffies;
+	unsigned int updates = 0;
+
+	KUNIT_ASSERT_EQ(test, register_kprobe(&probe), 0);
+	/* Somebody may really want it, and do so often where processors are emulated. */
+	while (update_once(test, updates++, false) && time_before(jiffies, begin + 60 * HZ))
+		cond_resched();
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 60 * HZ));
+
+	for (unsigned int i = 0; i < 100; i++)
+		KUNIT_EXPECT_GE(test, update_once(test, updates++, true), 2);
+	unregister_kprobe(&probe);
+}
+#endif
+
 #ifdef CONFIG_TRACEPOINTS
 DECLARE_TRACE(jump_test, TP_PROTO(u64 e), TP_ARGS(e));
 DEFINE_TRACE(jump_test, TP_PROTO(u64 e), TP_ARGS(e));
@@ -494,6 +541,9 @@ static struct kunit_case jump_function_cases[] = {
 	KUNIT_CASE(test_batch),
 	KUNIT_CASE(test_update_early),
 	KUNIT_CASE(test_updates_while_called),
+#if defined(CONFIG_JUMP_FUNCTION) && defined(CONFIG_KPROBES)
+	KUNIT_CASE(test_processor_is_wanted),
+#endif
 #ifdef CONFIG_TRACEPOINTS
 	KUNIT_CASE(test_probes_change_while_called),
 #endif

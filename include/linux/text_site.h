@@ -323,7 +323,7 @@ void arch_text_site_set_early(const struct text_site_kind *kind, unsigned long a
 			      unsigned long target);
 unsigned long arch_text_site_get(const struct text_site_kind *kind, unsigned long addr);
 int arch_text_site_verify(const struct text_site_table *table, const struct text_site *site);
-void arch_text_site_patch(struct text_site_kind *kind);
+void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool atomic);
 void arch_text_site_sync(void);
 const char *arch_text_site_nop_name(void);
 

@@ -14,12 +14,20 @@
  * A task that is preempted between two passes leaves breakpoints where they are until it
  * runs again. So a kernel thread makes the passes, with the lowest real-time priority:
  * only real-time tasks can preempt it.
+ *
+ * To wake it up and to wait for it takes longer than to change a site. So who has few
+ * changes them itself, with preemption off. After each pass it looks whether its processor
+ * is wanted; if so, another thread of that priority makes the rest, and the processor is
+ * given up at once. So nobody waits for longer than one pass takes: a few sites and a
+ * synchronisation, during which nobody is preempted anyway.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
 #include <linux/cpu.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/memory.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -39,12 +47,26 @@ static unsigned int round_sites = 3072;
 #define MODULE_PARAM_PREFIX "text_site."
 module_param_named(round, round_sites, uint, 0644);
 
-static struct kthread_worker *patcher __ro_after_init;
+/* How many records a batch spans that who asks for it can change itself */
+#define FEW_SITES	8U
 
-/* A run of the patcher, for the thread */
+/*
+ * The threads: one for whole batches, which waits for text_mutex; one for what is left of a
+ * batch whose owner waits for it with text_mutex, and must not wait for the former.
+ */
+static struct kthread_worker *patcher __ro_after_init, *finisher __ro_after_init;
+
+/**
+ * struct patch_work - a run of the patcher, for the threads
+ * @work: queued if a thread makes it
+ * @kind: what is pending
+ * @pass: the next one, if some have been made
+ * @ret: how it ended
+ */
 struct patch_work {
 	struct kthread_work	work;
 	struct text_site_kind	*kind;
+	enum text_pass		pass;
 	int			ret;
 };
 
@@ -152,6 +174,7 @@ static unsigned int table_next_round(struct text_site_table *table, unsigned int
 static void batch_patch(struct text_site_kind *kind)
 {
 	struct text_site_table *table;
+	enum text_pass pass;
 	unsigned int left;
 	bool more;
 
@@ -166,7 +189,8 @@ static void batch_patch(struct text_site_kind *kind)
 			left = table_next_round(table, left);
 			more |= table->nr_pending > 0;
 		}
-		arch_text_site_patch(kind);
+		for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++)
+			arch_text_site_pass(kind, pass, false);
 		if (!more)
 			break;
 		/* No function traps now: tasks of the same priority may run. */
@@ -184,15 +208,87 @@ static void patch_work_func(struct kthread_work *work)
 		batch_patch(patch->kind);
 }
 
+/* The batch's owner has text_mutex, and its pending sites have been verified. */
+static void finish_work_func(struct kthread_work *work)
+{
+	struct patch_work *patch = container_of(work, struct patch_work, work);
+
+	while (patch->pass <= TEXT_PASS_HEAD)
+		arch_text_site_pass(patch->kind, patch->pass++, false);
+}
+
+/* Few, and no more than one round changes */
+static bool are_few(const struct text_site_kind *kind)
+{
+	const unsigned int max = min_not_zero(READ_ONCE(round_sites), FEW_SITES);
+	struct text_site_table *table;
+	unsigned int nr = 0;
+
+	for_each_text_site_table_of(kind, table) {
+		if (text_site_pending(table))
+			nr += table->last - table->first;
+		if (nr > max)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Who has few sites changes them itself. From the first breakpoint on it is not preempted:
+ * it goes on to the last head, or until somebody wants the processor, who may be of any
+ * priority. Then the thread goes on.
+ */
+static void patch_few(struct patch_work *patch)
+{
+	bool wanted = false;
+
+	guard(mutex)(&text_mutex);
+	patch->ret = batch_verify(patch->kind);
+	if (patch->ret)
+		return;
+
+	kthread_init_work(&patch->work, finish_work_func);
+	patch->pass = TEXT_PASS_BREAK;
+	preempt_disable();
+	for (;;) {
+		arch_text_site_pass(patch->kind, patch->pass++, true);
+		if (patch->pass > TEXT_PASS_HEAD)
+			break;
+		wanted = need_resched();
+		if (wanted) {
+			kthread_queue_work(finisher, &patch->work);
+			break;
+		}
+		/* It could be had here: latency tracers begin anew. */
+		stop_critical_timings();
+		start_critical_timings();
+	}
+	preempt_enable();
+	if (wanted)
+		kthread_flush_work(&patch->work);
+}
+
+static struct kthread_worker *__init worker_init(const char *name)
+{
+	struct kthread_worker *worker = kthread_create_worker(0, "%s", name);
+
+	if (IS_ERR(worker))
+		pr_warn("no thread %s (%pe): callers patch by themselves\n", name, worker);
+	else
+		sched_set_fifo_low(worker->task);
+	return worker;
+}
+
 static int __init patcher_init(void)
 {
-	struct kthread_worker *worker = kthread_create_worker(0, "text_site");
+	struct kthread_worker *worker = worker_init("text_site_rest");
 
-	if (IS_ERR(worker)) {
-		pr_warn("no patcher thread (%pe): callers patch by themselves\n", worker);
+	if (IS_ERR(worker))
 		return PTR_ERR(worker);
-	}
-	sched_set_fifo_low(worker->task);
+	finisher = worker;
+	worker = worker_init("text_site");
+	if (IS_ERR(worker))
+		return PTR_ERR(worker);
 	patcher = worker;
 	return 0;
 }
@@ -242,6 +338,8 @@ int text_site_commit(struct text_site_kind *kind)
 	might_lock(&text_mutex);
 	if (!patcher || can_patch(current)) {
 		patch_work_func(&patch.work);
+	} else if (are_few(kind)) {
+		patch_few(&patch);
 	} else {
 		kthread_queue_work(patcher, &patch.work);
 		kthread_flush_work(&patch.work);

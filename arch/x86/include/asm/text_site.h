@@ -12,8 +12,14 @@
 #define TEXT_LEAF_SHIFT		10
 #define TEXT_MAP_SIZE		512
 
+/* In text_changes: breakpoints are at text sites; at what text_poke_bp() changes */
+#define TEXT_CHANGES_SITES	1
+#define TEXT_CHANGES_POKES	2
+
 #if defined(CONFIG_TEXT_SITES) && !defined(__ASSEMBLY__)
 #include <linux/types.h>
+
+extern u8 text_changes;		/* written under text_mutex */
 
 void text_poke_gather(void *addr, const void *src, size_t len);
 void text_poke_gathered(void);

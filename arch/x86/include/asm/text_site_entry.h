@@ -4,7 +4,7 @@
  * of times while the sites of busy functions are being changed.
  *
  * TEXT_SITE_INT3 deals with a site that is pending, in text that has an index, and calls,
- * jumps, or does nothing: text_site_int3() does the same, after saving all registers. It
+ * jumps, or does nothing: text_int3() does the same, after saving all registers. It
  * also does whatever is not dealt with here: nothing has been touched then.
  *
  * Why so little is enough, coming from kernel mode:
@@ -20,7 +20,7 @@
  *   leads to an area that is there, and what is behind its end is taken for its beginning.
  * - It has no instrumentation, no use of RCU that has to be watched, and no state that
  *   lockdep or context tracking would have to know. Interrupts are off throughout. Who
- *   waits for it, waits for that: see text_site_table_remove() and arch_text_site_patch().
+ *   waits for it, waits for that: see text_site_table_remove() and arch_text_site_pass().
  *   So an area that the map has led to stays until this is through, module or not, even
  *   if the map has been changed since. The kind is read once: after a stale breakpoint,
  *   sites of another one may be changed before this ends, and ids mean nothing there.
@@ -66,8 +66,8 @@
  * exception. Goes on behind it with all as it was if the breakpoint is not dealt with.
  */
 .macro TEXT_SITE_INT3
-	cmpb	$0, text_sites_in_flight(%rip)
-	je	.Lnot_here_\@
+	testb	$TEXT_CHANGES_SITES, text_changes(%rip)
+	jz	.Lnot_here_\@
 #ifdef CONFIG_XEN_PV
 	/* Nor is it known early that this is not Xen. */
 	ALTERNATIVE "jmp .Lnot_here_\@", "", ALT_NOT(X86_FEATURE_XENPV)
@@ -210,44 +210,63 @@
 #include <asm/ptrace.h>
 #include <asm/text-patching.h>
 
+#ifdef CONFIG_TEXT_SITES
+
 struct text_site_kind;
 
-/* There are breakpoints at sites, of this kind. It stays after that: kinds do. */
-extern bool text_sites_in_flight;
+/* Of which kind the sites are that are being changed. It stays after that: kinds do. */
 extern struct text_site_kind *text_sites_kind;
 
 bool text_site_emulate(struct pt_regs *regs, const struct text_site_kind *kind);
 
 /**
- * text_site_int3 - handle a breakpoint in kernel text
+ * text_int3 - handle a breakpoint in kernel text
  * @regs: as the trap has left them
  *
+ * A breakpoint that is neither a text site's nor text_poke_bp()'s, a kprobe's for one, is
+ * in memory while nobody changes text. It is looked at no further.
+ *
  * Context: the entry code of the breakpoint exception, interrupts off, before
- * anything that may be traced or patched, and before text_poke_bp()'s own handler.
+ * anything that may be traced or patched.
  *
  * Return: true if @regs say where to go on, false if the breakpoint is
  * somebody else's.
  */
-static __always_inline bool text_site_int3(struct pt_regs *regs)
+static __always_inline bool text_int3(struct pt_regs *regs)
 {
+	u8 changes;
+
 	if (user_mode(regs))
 		return false;
 
 	/* A stale one, ours or text_poke_bp()'s: memory has something else by now. */
 	if (READ_ONCE(*(u8 *)(regs->ip - INT3_INSN_SIZE)) != INT3_INSN_OPCODE)
-		return text_site_emulate(regs, NULL);
+		return text_site_emulate(regs, NULL) || poke_int3_handler(regs);
 
 	/*
-	 * One in memory is at a site of the kind that is being changed, or it is somebody
-	 * else's. Pairs with the order in which arch_text_site_patch() writes: who sees a
-	 * breakpoint of ours sees that there are some. It stays so until this CPU is
-	 * through, as the patcher waits for it before it says that there are none.
+	 * One in memory is at a site of the kind that is being changed, or text_poke_bp()
+	 * has put it there, or it is somebody else's. Pairs with the order in which
+	 * arch_text_site_pass() and text_poke_bp_batch() write: who sees a breakpoint of
+	 * theirs sees that there are some. It stays so until this CPU is through, as they
+	 * wait for it before they say that there are none.
 	 */
 	smp_rmb();
-	if (READ_ONCE(text_sites_in_flight))
+	changes = READ_ONCE(text_changes);
+	if (likely(!changes))
+		return false;
+	if (changes & TEXT_CHANGES_SITES)
 		return text_site_emulate(regs, READ_ONCE(text_sites_kind));
-	return false;
+	return poke_int3_handler(regs);
 }
+
+#else /* !CONFIG_TEXT_SITES */
+
+static __always_inline bool text_int3(struct pt_regs *regs)
+{
+	return poke_int3_handler(regs);
+}
+
+#endif /* CONFIG_TEXT_SITES */
 
 #endif /* __ASSEMBLY__ */
 

@@ -117,7 +117,7 @@ static __always_inline unsigned long target_addr(const struct text_site_kind *ki
  * @regs: as the trap has left them
  * @kind: at whose site the breakpoint is if it is at one, NULL: it may be any
  *
- * Context: see text_site_int3().
+ * Context: see text_int3().
  *
  * Return: true if @regs say where to go on, false if the breakpoint is
  * somebody else's.

@@ -27,6 +27,7 @@
 #define OUTER_HIT	1
 #define INNER_HIT	16
 
+extern unsigned int int3_test_hits;	/* the assembly below counts in it */
 unsigned int int3_test_hits;
 
 asmlinkage unsigned long int3_test_call(void);
@@ -202,7 +203,7 @@ static void expect_switch(struct kunit *test, struct text_site_table *table,
 	text_site_mark(table, &sites[1]);
 	scoped_guard(mutex, &text_mutex) {
 		WRITE_ONCE(text_sites_kind, &kind);
-		WRITE_ONCE(text_sites_in_flight, true);
+		WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
 		for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++) {
 			insn.patch(table, pass);
 			arch_text_site_sync();
@@ -211,7 +212,7 @@ static void expect_switch(struct kunit *test, struct text_site_table *table,
 			int3_test_foreign();
 			KUNIT_EXPECT_EQ(test, nr_foreign, 1);
 		}
-		WRITE_ONCE(text_sites_in_flight, false);
+		WRITE_ONCE(text_changes, 0);
 	}
 	/* What text_site_commit() does then */
 	table->first = table->nr;
@@ -302,7 +303,7 @@ static void test_stale(struct kunit *test)
 			    (target->addr && each->insn->type == TEXT_INSN_CALL))
 				continue;
 			regs.ip = text_site_addr(site) + INT3_INSN_SIZE;
-			KUNIT_ASSERT_TRUE(test, text_site_int3(&regs));
+			KUNIT_ASSERT_TRUE(test, text_int3(&regs));
 			KUNIT_ASSERT_EQ(test, regs.ip,
 					target->addr ?: text_site_addr(site) + TEXT_SITE_SIZE);
 			checked++;
@@ -318,11 +319,11 @@ static void test_declined(struct kunit *test)
 	struct pt_regs regs = { .cs = __KERNEL_CS };
 
 	regs.ip = (unsigned long)int3_test_foreign_end;
-	KUNIT_EXPECT_FALSE(test, text_site_int3(&regs));
+	KUNIT_EXPECT_FALSE(test, text_int3(&regs));
 	KUNIT_EXPECT_EQ(test, regs.ip, (unsigned long)int3_test_foreign_end);
 	regs.ip = (unsigned long)int3_test_site + INT3_INSN_SIZE;
 	regs.cs = __USER_CS;
-	KUNIT_EXPECT_FALSE(test, text_site_int3(&regs));
+	KUNIT_EXPECT_FALSE(test, text_int3(&regs));
 }
 
 static int int3_init(struct kunit_suite *suite)

@@ -35,7 +35,7 @@
 
 struct patch_run patch_run;
 
-bool text_sites_in_flight __read_mostly;
+u8 text_changes __read_mostly;
 struct text_site_kind *text_sites_kind __read_mostly;
 
 /**
@@ -65,7 +65,7 @@ int arch_text_site_verify(const struct text_site_table *table, const struct text
  * change to be at the moment of the record: that is between the breakpoints and
  * the new heads, where a site is neither.
  */
-static void report_pending(struct text_site_kind *kind)
+static void report_pending(struct text_site_kind *kind, bool atomic)
 {
 	u8 old[TEXT_SITE_MAX], new[TEXT_SITE_MAX];
 	struct text_site_table *table;
@@ -80,42 +80,47 @@ static void report_pending(struct text_site_kind *kind)
 			kind->insn->make(table, site, false, old);
 			size = kind->insn->make(table, site, true, new);
 			perf_event_text_poke((void *)text_site_addr(site), old, size, new, size);
-			cond_resched();
+			if (!atomic)
+				cond_resched();
 		}
 	}
 }
 
 /**
- * arch_text_site_patch - switch the pending sites of a kind, or those of one round
+ * arch_text_site_pass - one pass over the pending sites of a kind, or of one round
  * @kind: which; the pending sites from @first to before @last of each table have been
  *	verified
+ * @pass: all are made, one after the other
+ * @atomic: the caller must not be preempted, and has so few sites that it need not
  *
- * Context: process context, under text_mutex. Interrupts are off for RUN_MAX sites
- * at a time.
+ * Context: process context; @atomic: with preemption off. text_mutex is held, maybe by the
+ * task that waits for the caller. Interrupts are off for RUN_MAX sites at a time.
  */
-void arch_text_site_patch(struct text_site_kind *kind)
+void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool atomic)
 {
 	struct text_site_table *table;
-	enum text_pass pass;
 
-	lockdep_assert_held(&text_mutex);
+	lockdep_assert(mutex_is_locked(&text_mutex));
 
-	WRITE_ONCE(text_sites_kind, kind);
-	smp_wmb();	/* who sees that there are sites sees of which kind */
-	WRITE_ONCE(text_sites_in_flight, true);
-	smp_wmb();	/* before the first breakpoint: pairs with text_site_int3() */
-
-	for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++) {
-		if (pass == TEXT_PASS_TAIL)
-			report_pending(kind);
-		for_each_text_site_table_of(kind, table) {
-			if (text_site_pending(table))
-				kind->insn->patch(table, pass);
-		}
-		arch_text_site_sync();
+	if (pass == TEXT_PASS_BREAK) {
+		WRITE_ONCE(text_sites_kind, kind);
+		smp_wmb();	/* who sees that there are sites sees of which kind */
+		WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
+		smp_wmb();	/* before the first breakpoint: pairs with text_int3() */
 	}
+	if (pass == TEXT_PASS_TAIL)
+		report_pending(kind, atomic);
+
+	patch_run.atomic = atomic;
+	for_each_text_site_table_of(kind, table) {
+		if (text_site_pending(table))
+			kind->insn->patch(table, pass);
+	}
+	arch_text_site_sync();
+
 	/* Every CPU that has met one of the breakpoints has dealt with it. */
-	WRITE_ONCE(text_sites_in_flight, false);
+	if (pass == TEXT_PASS_HEAD)
+		WRITE_ONCE(text_changes, 0);
 }
 
 /**

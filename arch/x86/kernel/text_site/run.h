@@ -64,11 +64,13 @@ static __always_inline u8 *text_window_add(struct text_window *window, unsigned 
  * struct patch_run - pending sites that are written at once
  * @window: where
  * @nr: how many
+ * @atomic: preemption is off, see arch_text_site_pass()
  * @todo: which, ascending, and where to write each
  */
 struct patch_run {
 	struct text_window	window;
 	unsigned int		nr;
+	bool			atomic;
 	struct {
 		struct text_site	*site;
 		u8			*at;
@@ -125,7 +127,7 @@ static __always_inline void write_run(const struct text_site_table *table, enum 
 			WRITE_ONCE(*at, head(table, site, with));
 			/*
 			 * After the head, which x86 does not reorder; pairs with the
-			 * order in which text_site_int3() reads: who sees the site
+			 * order in which text_int3() reads: who sees the site
 			 * not pending sees no breakpoint of ours.
 			 */
 			barrier();
@@ -171,7 +173,8 @@ patch_table(struct text_site_table *table, enum text_pass pass,
 		else
 			write_run(table, TEXT_PASS_HEAD, tail, head, with);
 		text_window_close(&run->window);
-		cond_resched();
+		if (!run->atomic)
+			cond_resched();
 	}
 }
 

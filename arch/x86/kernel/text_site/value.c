@@ -166,6 +166,8 @@ int arch_value_site_take(const struct text_site_table *table, struct text_site *
  * @site: which, not pending
  *
  * Context: nobody changes the site meanwhile.
+ *
+ * Return: whether it is.
  */
 bool arch_value_site_holds(const struct text_site_table *table, const struct text_site *site)
 {

@@ -70,7 +70,7 @@ void text_window_open(struct text_window *window)
 	pte_t *ptes = window_ptes();
 	unsigned int i;
 
-	lockdep_assert_held(&text_mutex);
+	lockdep_assert(mutex_is_locked(&text_mutex));
 
 	/* No CPU has this mm: nothing can be written yet. */
 	for (i = 0; i < window->nr; i++)

@@ -39,7 +39,7 @@ typedef insn_t {
 insn_t text;			/* what memory has */
 insn_t fetched[CPUS];		/* what CPUs have fetched of it */
 
-/* The state of the site, TEXT_SITE_TARGET and TEXT_SITE_PENDING; text_sites_in_flight */
+/* The state of the site, TEXT_SITE_TARGET and TEXT_SITE_PENDING; text_changes */
 byte target;
 bit pending, in_flight;
 
@@ -98,7 +98,7 @@ inline front_end()
 	goto emulated
 }
 
-/* text_site_int3(), text_site_emulate() */
+/* text_int3(), text_site_emulate() */
 inline handler()
 {
 	if
@@ -205,7 +205,7 @@ inline retire()
 	fi
 }
 
-/* text_site_mark(), text_site_commit(), arch_text_site_patch() */
+/* text_site_mark(), text_site_commit(), arch_text_site_pass() */
 inline batch()
 {
 	atomic {
