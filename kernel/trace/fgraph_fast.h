@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What trace_fast.h knows of fgraph.c, for a short way into and out of a function: if the
+ * What trace_fast_graph.h knows of fgraph.c, for a short way into and out of a function: if the
  * function_graph tracer of one instance is all that wants to know of returns and nothing
  * restricts what it follows, the event is written and the frame pushed or popped in one
  * piece. The event has the time that the shadow stack gets, too: the clock is read once.
@@ -12,7 +12,6 @@
 
 #include <linux/bits.h>
 #include <linux/ftrace.h>
-#include <linux/static_call.h>
 
 #include <asm/page.h>
 
@@ -31,10 +30,16 @@
 #define FGRAPH_FAST_SHIFT	12
 #define FGRAPH_FAST_WORD	(BIT(FGRAPH_FAST_SHIFT) | BIT(10) | FGRAPH_FAST_TOP)
 
-/* The only user of returns, and its callback; with several, ones that want none. */
+/* The only user of returns; with several, one that wants none. */
 extern struct fgraph_ops *fgraph_direct_gops;
-DECLARE_STATIC_CALL(fgraph_func, ftrace_graph_entry_stub);
 
+/* The last word of a frame that only the user with this index wants */
+static inline unsigned long fgraph_fast_word(int idx)
+{
+	return FGRAPH_FAST_WORD | (BIT(FGRAPH_FAST_SHIFT) << idx);
+}
+
+void fgraph_fast_update(void);
 int function_graph_enter_slow(unsigned long ret, unsigned long func,
 			      unsigned long frame_pointer, unsigned long *retp);
 unsigned long ftrace_return_to_handler_slow(struct ftrace_regs *fregs);

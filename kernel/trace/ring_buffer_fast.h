@@ -7,8 +7,10 @@
  *
  * Only an outermost writer gets here, so every writer that interrupts it takes the
  * ordinary functions. It finds @committing set, and so it moves neither commit_page nor
- * the index up to which this page is committed; and it increments @commits. It has
- * finished when the interrupted writer goes on. By where it lands:
+ * the index up to which this page is committed; and it increments @commits, which the pin
+ * has set to 0: only an outermost writer compares that with what it was, and only one that
+ * has written in the ordinary way. It has finished when the interrupted writer goes on. By
+ * where it lands:
  *
  * before the pin	It finishes completely. If it has swapped the per-CPU buffer,
  *			cpu_buffer->buffer is another one. After the pin nobody swaps:
@@ -145,7 +147,7 @@ struct rb_fast {
 	struct ring_buffer_event	*event;
 	unsigned long			end;	/* of the event, in the page */
 	u64				ts;
-	long				commits;
+	long				commits;	/* more: there were other writers */
 };
 
 /* Would the event be on the page, and not the first there? That one gives the page its time. */
@@ -242,8 +244,9 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!rb_fast_is(cpu_buffer->buffer, buffer)))
 		goto unpin;
 
-	/* A writer that comes from now on changes this. */
-	fast->commits = local_read(&cpu_buffer->commits);
+	/* A writer that comes from now on increments it. */
+	local_set(&cpu_buffer->commits, 0);
+	fast->commits = 0;
 	page = READ_ONCE(cpu_buffer->tail_page);
 	write = local_read(&page->write);				/* A */
 	index = write & RB_WRITE_MASK;
@@ -263,7 +266,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(test_time_stamp(ts - after)))
 		goto unpin;
 	/* The check. What comes after it is later than @ts. */
-	if (unlikely(!rb_fast_is(cpu_buffer->commits, fast->commits)))
+	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		goto unpin;
 
 	rb_time_set(&cpu_buffer->before_stamp, ts);			/* B */
@@ -272,7 +275,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
 	/* Later events may be on the next page: see "check to C" above. */
-	if (unlikely(!rb_fast_is(cpu_buffer->commits, fast->commits)))
+	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */
 	rb_fast_step(test, RB_FAST_WRITTEN);

@@ -1033,6 +1033,34 @@ static void fast_test_discarded(struct kunit *test)
 	}
 }
 
+/* A CPU that comes when recording on it is disabled has it disabled, and enabled once after. */
+static void fast_test_left_out(struct kunit *test)
+{
+	const int cpu = nr_cpu_ids - 1;
+	struct ring_buffer_per_cpu *cpu_buffer;
+	struct trace_buffer *buffer;
+
+	if (!cpu)
+		kunit_skip(test, "there is one CPU only");
+	buffer = ring_buffer_alloc(PAGE_SIZE, 0);
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+
+	scoped_guard(cpus_read_lock) {
+		if (cpumask_test_and_clear_cpu(cpu, buffer->cpumask))
+			rb_free_cpu_buffer(buffer->buffers[cpu]);
+		buffer->buffers[cpu] = NULL;
+		ring_buffer_record_disable_cpu(buffer, cpu);
+		KUNIT_EXPECT_EQ(test, trace_rb_cpu_prepare(cpu, &buffer->node), 0);
+	}
+	cpu_buffer = buffer->buffers[cpu];
+	if (cpu_buffer) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&cpu_buffer->record_disabled), 1);
+		ring_buffer_record_enable_cpu(buffer, cpu);
+		KUNIT_EXPECT_EQ(test, atomic_read(&cpu_buffer->record_disabled), 0);
+	}
+	ring_buffer_free(buffer);
+}
+
 static void fast_test_exit(struct kunit_suite *suite)
 {
 	int i;
@@ -1076,6 +1104,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_taken),
 	KUNIT_CASE(fast_test_sabotage),
 	KUNIT_CASE(fast_test_discarded),
+	KUNIT_CASE(fast_test_left_out),
 	KUNIT_CASE_SLOW(fast_test_one),
 	KUNIT_CASE_SLOW(fast_test_deep),
 	KUNIT_CASE_SLOW(fast_test_two),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Events that are made of numbers, for trace_fast.h to write them in one piece. */
+/* Events that are made of numbers, for trace_fast_events.h to write them in one piece. */
 #ifndef _TRACE_FAST_LAYOUT_H
 #define _TRACE_FAST_LAYOUT_H
 

@@ -42,6 +42,7 @@ static int graph_commit(const struct filter_file *file, struct fentry_filter *fi
 	if (!new)
 		kvfree(filter);
 	old = rcu_replace_pointer(*file->slot, new, lockdep_is_held(&graph_mutex));
+	fgraph_fast_update();
 	/* The tracer looks with preemption off, also where RCU does not watch. */
 	if (old)
 		synchronize_rcu_tasks_rude();

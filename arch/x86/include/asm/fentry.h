@@ -25,6 +25,15 @@ struct fentry_callback {
 #define TRAMPOLINE_REGS		BIT(0)	/* all registers, and back */
 #define TRAMPOLINE_SET_IP	BIT(1)	/* returns to where regs->ip says */
 #define TRAMPOLINE_SHARED	BIT(2)	/* both, and goes on to where regs->orig_ax says */
+/* ... and less: nobody looks at registers */
+#define TRAMPOLINE_BARE		BIT(3)
+
+/*
+ * From the registers that a callback gets to the return address into the traced function.
+ * Where frames are chained by frame pointers, five words more are in between.
+ */
+#define FENTRY_FRAME							\
+	((int)sizeof(struct pt_regs) + 16 + (IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0))
 
 /**
  * struct fentry_trampoline - generated code that sites call

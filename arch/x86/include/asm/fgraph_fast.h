@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What function_graph's callback in kernel/trace/trace_fast.h takes of the architecture. */
+/* What function_graph's callback in kernel/trace/trace_fast_graph.h takes of the architecture. */
 #ifndef _ASM_X86_FGRAPH_FAST_H
 #define _ASM_X86_FGRAPH_FAST_H
 
 #include <linux/ftrace.h>
 
-/* Where on the stack the function that is called has its return address */
+#include <asm/fentry.h>
+
+/*
+ * Where on the stack the function that is called has its return address. The registers are
+ * on the stack of a trampoline, which need not have filled them in.
+ */
 static __always_inline unsigned long *fgraph_return_slot(struct ftrace_regs *fregs)
 {
-	return (unsigned long *)ftrace_regs_get_stack_pointer(fregs);
+	return (void *)fregs + FENTRY_FRAME + sizeof(long);
 }
 
 /*

@@ -5,7 +5,8 @@
  *
  *   entry:  lea    -frame(%rsp),%rsp
  *   body:   pushf; pop                          all registers only
- *           mov    %rcx,cx(%rsp) ...            into a struct pt_regs
+ *           mov    %rcx,cx(%rsp) ...            into a struct pt_regs, less of it
+ *                                               if nobody looks at that
  *           call   func                         once for each callback, with
  *           ...                                 %rdi: the site
  *                                               %rsi: its caller
@@ -30,8 +31,8 @@
  *
  * The stack of a trampoline, upwards from %rsp:
  *
- *   0              struct pt_regs, all of it or the argument registers,
- *                  %rbp, %rsp and %rip with %cs being 0
+ *   0              struct pt_regs, all of it, or the argument registers, %rbp, %rsp
+ *                  and %rip with %cs being 0, or the argument registers alone
  *   PARENT         return address of the traced function as it was on entry,
  *                  if there are several callbacks: any may change the original
  *   frame - LINKS  where frames are chained by frame pointers, the two links that
@@ -61,9 +62,9 @@
 #include <asm/segment.h>
 #include <asm/text-patching.h>
 
+#define FRAME		FENTRY_FRAME
 #define PARENT		sizeof(struct pt_regs)
-#define LINKS		(IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0)
-#define FRAME		((int)PARENT + 16 + LINKS)
+#define LINKS		(FRAME - (int)PARENT - 16)
 
 /* Register numbers as instructions encode them */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
@@ -252,6 +253,8 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 	const bool shared = flags & TRAMPOLINE_SHARED;
 	const bool regs = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SHARED);
 	const bool result = regs || flags & TRAMPOLINE_SET_IP;
+	const bool bare = !result && flags & TRAMPOLINE_BARE;
+	const unsigned int kept = LINKS ? AND_FRAME : ARGUMENTS;
 	unsigned int i;
 
 	tramp->left = shared ? 8 : 0;
@@ -262,22 +265,24 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 	if (regs)
 		emit_save_flags(as, tramp);
 
-	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT : AND_FRAME);
+	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT : bare ? kept : AND_FRAME);
 	if (regs) {
 		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
 		emit_store_imm(as, shared ? (unsigned long)ftrace_stub_direct_tramp : 0,
 			       offsetof(struct pt_regs, orig_ax));
 	}
-	/* ftrace_get_regs() knows a full set by its code segment. */
-	emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
-
-	emit_stack(as, LEA, RCX, FRAME + 8);
-	emit_stack(as, STORE, RCX, offsetof(struct pt_regs, sp));
+	if (!bare) {
+		/* ftrace_get_regs() knows a full set by its code segment. */
+		emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
+		emit_stack(as, LEA, RCX, FRAME + 8);
+		emit_stack(as, STORE, RCX, offsetof(struct pt_regs, sp));
+	}
 	emit_stack(as, LOAD, RSI, FRAME + 8);
 	if (tramp->nr > 1)
 		emit_stack(as, STORE, RSI, PARENT);
 	emit_stack(as, LOAD, RDI, FRAME);
-	emit_stack(as, STORE, RDI, offsetof(struct pt_regs, ip));
+	if (!bare)
+		emit_stack(as, STORE, RDI, offsetof(struct pt_regs, ip));
 	if (LINKS)
 		emit_links(as);
 
@@ -305,7 +310,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 		emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, ip));
 		emit_stack(as, STORE, RAX, FRAME);
 	}
-	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : LINKS ? AND_FRAME : ARGUMENTS);
+	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : kept);
 	if (shared)
 		emit_slot(as, tramp);
 	if (regs)

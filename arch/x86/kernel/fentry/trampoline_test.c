@@ -22,6 +22,8 @@ struct shape {
 static const struct shape shapes[] = {
 	{ "one",		0,				1 },
 	{ "two",		0,				2 },
+	{ "bare",		TRAMPOLINE_BARE,		1 },
+	{ "bare, two",		TRAMPOLINE_BARE,		2 },
 	{ "regs",		TRAMPOLINE_REGS,		1 },
 	{ "regs, two",		TRAMPOLINE_REGS,		2 },
 	{ "set_ip",		TRAMPOLINE_SET_IP,		1 },

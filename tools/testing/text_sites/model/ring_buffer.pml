@@ -457,7 +457,7 @@ inline fast_reserve()
 #ifndef BROKEN_LATE_PIN
 	committing = 1;
 #endif
-	fcommits = commits;
+	atomic { commits = 0; fcommits = 0 }
 	p = tail_page;
 	w = page[p].write;				/* A */
 	if
@@ -493,7 +493,7 @@ inline fast_reserve()
 	}
 #ifndef BROKEN_NO_CHECK
 	if						/* the check */
-	:: commits != fcommits -> goto unpin
+	:: commits != 0 -> goto unpin
 	:: else
 	fi;
 #endif
@@ -522,11 +522,11 @@ inline fast_reserve()
 	committing = 1;
 #endif
 #ifdef BROKEN_LATE_COMMITS
-	fcommits = commits;
+	commits = 0;
 #endif
 #ifndef BROKEN_SAME_STAMPS
 	if			/* there may be later events, on the next page */
-	:: commits != fcommits -> before_stamp = 0
+	:: commits != 0 -> before_stamp = 0
 	:: else
 	fi;
 #endif

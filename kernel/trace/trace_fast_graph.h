@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What function_graph does for each call and each return, the short way: see trace_fast.h. */
+#include "fgraph_fast.h"
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#ifdef HAVE_FUNCTION_GRAPH_FP_TEST
+/* A frame has the frame pointer then, to be checked. */
+#define FGRAPH_FAST	false
+#else
+#define FGRAPH_FAST	RB_FAST
+#endif
+
+/*
+ * The instance whose function_graph is the only user of returns, and looks at every function;
+ * and the one whose function_graph is that user, whatever it looks at. Else NULL.
+ */
+static struct trace_array *graph_fast_entry __read_mostly;
+static struct trace_array *graph_fast_return __read_mostly;
+
+static DEFINE_MUTEX(graph_fast_mutex);
+
+/* Lists of pids, set_graph_function and _notrace, max_graph_depth, the option funcgraph-irqs */
+static bool graph_fast_restricted(const struct trace_array *tr)
+{
+#ifdef CONFIG_DYNAMIC_FTRACE
+	if (rcu_access_pointer(tr->function_pids) || rcu_access_pointer(tr->function_no_pids))
+		return true;
+	if (!ftrace_hash_empty(rcu_access_pointer(ftrace_graph_hash)) ||
+	    !ftrace_hash_empty(rcu_access_pointer(ftrace_graph_notrace_hash)))
+		return true;
+#endif
+	return fgraph_max_depth || ftrace_graph_skip_irqs;
+}
+
+/**
+ * fgraph_fast_update - see whether functions may be entered and left the short way
+ *
+ * To be called after anything of that has changed, and before an instance that went is
+ * freed: whoever is on the short way with it has preemption off. Of several changes at a
+ * time the last one to call this finds all of them. An instance that comes again has the
+ * words of its new index; whoever is still about to push a frame with the old ones has
+ * written the event, and has it popped the ordinary way.
+ *
+ * Context: may sleep.
+ */
+void fgraph_fast_update(void)
+{
+	struct trace_array *tr = NULL;
+	struct fgraph_ops *gops;
+
+	guard(mutex)(&graph_fast_mutex);
+	gops = fgraph_direct_gops;
+	/* With a list of pids, entryfunc may be another. */
+	if (FGRAPH_FAST && gops->saved_func == trace_graph_entry &&
+	    gops->retfunc == trace_graph_return) {
+		tr = gops->private;
+		tr->fgraph_word = fgraph_fast_word(gops->idx);
+		tr->fgraph_var = FGRAPH_FAST_VARS + gops->idx;
+	}
+	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
+	smp_store_release(&graph_fast_entry, tr && graph_fast_restricted(tr) ? NULL : tr);
+	/* So does this. */
+	smp_store_release(&graph_fast_return, tr);
+}
+
+/*
+ * Write the event of a call. Preemption is off once more than where the function is called:
+ * the ordinary way counts that, too, as its protection from recursion does it.
+ */
+static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
+						   u64 *time)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
+	struct ftrace_graph_ent_entry *entry;
+	struct rb_fast fast __uninitialized;
+
+	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
+					 sizeof(*entry), 0, 0)))
+		return false;
+	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
+	entry->graph_ent.func = func;
+	entry->graph_ent.depth = current->curr_ret_depth;
+	*time = fast.ts;
+	trace_fast_commit(&fast, cpu_buffer);
+	return true;
+}
+
+/* Write the event of a return. @frame: the function's, in the shadow stack */
+static __always_inline bool trace_fast_graph_return(struct trace_array *tr,
+						    const struct ftrace_ret_stack *frame,
+						    struct ftrace_regs *fregs)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
+	struct ftrace_graph_ret_entry *entry;
+	struct rb_fast fast __uninitialized;
+
+	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_RET,
+					 sizeof(*entry), IS_ENABLED(CONFIG_PREEMPT_COUNT), 0)))
+		return false;
+	entry = (struct ftrace_graph_ret_entry *)fast.event->array;
+	entry->ret.func = frame->func;
+#ifdef CONFIG_FUNCTION_GRAPH_RETVAL
+	entry->ret.retval = ftrace_regs_get_return_value(fregs);
+#endif
+	entry->ret.depth = current->curr_ret_depth;
+	entry->ret.overrun = atomic_read(&current->trace_overrun);
+	entry->ret.calltime = frame->calltime;
+	entry->ret.rettime = fast.ts;
+	/* The fields that nobody sets */
+	entry->calltime = 0;
+	entry->rettime = 0;
+	trace_fast_commit(&fast, cpu_buffer);
+	return true;
+}
+
+/* What it may remember for a task: to be in a function to begin with, or to leave out */
+#define GRAPH_FAST_VAR	(TRACE_GRAPH_FL | TRACE_GRAPH_NOTRACE)
+
+/*
+ * Push a frame that only one user wants, as ftrace_push_return_trace(), in its order: whoever
+ * interrupts and unwinds finds the frame's offset in the top word, before curr_ret_stack
+ * covers that; @end is what that becomes. It may write a frame of its own here until then,
+ * so everything is written afterwards.
+ */
+static __always_inline struct ftrace_ret_stack *
+graph_fast_push(struct task_struct *task, unsigned long *stack, int end, unsigned long word,
+		unsigned long ret, unsigned long func, unsigned long *retp)
+{
+	struct ftrace_ret_stack *frame = (void *)&stack[end - FGRAPH_FAST_TOP - 1];
+	unsigned long *top = (unsigned long *)(frame + 1);
+
+	WRITE_ONCE(*top, word);
+	WRITE_ONCE(frame->ret, ret);
+	barrier();
+	WRITE_ONCE(task->curr_ret_stack, end);
+	barrier();
+	WRITE_ONCE(*top, word);
+	WRITE_ONCE(frame->ret, ret);
+	frame->func = func;
+	frame->retp = retp;
+	return frame;
+}
+
+/* Whoever unwinds finds the frame until it is gone; what interrupts may write to it then. */
+static __always_inline void graph_fast_pop(struct task_struct *task)
+{
+	barrier();
+	task->curr_ret_stack -= FGRAPH_FAST_TOP + 1;
+	task->curr_ret_depth--;
+}
+
+/*
+ * Push the frame and write the event of a call, in the order of the ordinary way: what
+ * interrupts is one deeper. Nothing that can be traced is called with the frame half made,
+ * so this needs no protection from recursion. Preemption is off: @tr is freed an RCU grace
+ * period after it has gone from graph_fast_entry.
+ */
+static __always_inline struct ftrace_ret_stack *
+graph_fast_enter(struct trace_array *tr, unsigned long ret, unsigned long func,
+		 unsigned long *retp)
+{
+	struct task_struct *task = current;
+	unsigned long *stack = READ_ONCE(task->ret_stack);
+	struct ftrace_ret_stack *frame;
+	int end;
+	u64 time;
+
+	if (unlikely(!stack || tracing_thresh))
+		return NULL;
+	/* As in ftrace_push_return_trace(), the rest is read after ret_stack. */
+	smp_rmb();
+	/* What interrupts leaves it as it was. */
+	end = task->curr_ret_stack + FGRAPH_FAST_TOP + 1;
+	if (unlikely(end >= FGRAPH_FAST_MAX || (stack[tr->fgraph_var] & GRAPH_FAST_VAR)))
+		return NULL;
+
+	task->curr_ret_depth++;
+	frame = graph_fast_push(task, stack, end, tr->fgraph_word, ret, func, retp);
+	if (unlikely(!trace_fast_graph_entry(tr, func, &time))) {
+		graph_fast_pop(task);
+		return NULL;
+	}
+	frame->calltime = time;
+	return frame;
+}
+
+#ifdef CONFIG_FTRACE_ENGINE_TEXT_SITES
+#include <asm/fgraph_fast.h>
+
+/* Preemption is off, and is switched on again. */
+static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs,
+				     struct trace_array *tr)
+{
+	const struct ftrace_ret_stack *frame = NULL;
+	unsigned long *slot;
+
+	if (likely(trace_fast_allowed()) && likely(rb_fast_is(current->tracing_graph_pause, 0)) &&
+	    !ftrace_graph_is_dead()) {
+		/* Another callback may have changed where it returns to. */
+		slot = fgraph_return_slot(fregs);
+		frame = graph_fast_enter(tr, *slot, ip, slot);
+		if (likely(frame))
+			*frame->retp = (unsigned long)return_to_handler;
+	}
+	preempt_enable_notrace();
+	if (unlikely(!frame))
+		ftrace_graph_func_slow(ip, fregs);
+}
+
+/**
+ * ftrace_graph_func - record that a function was called, and catch its return
+ * @ip: the site
+ * @parent_ip: not used
+ * @op: not used
+ * @fregs: where the registers would be
+ *
+ * It is in two parts so that users of returns that do not go the short way need not save
+ * registers for it.
+ *
+ * Context: any.
+ */
+void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
+		       struct ftrace_ops *op, struct ftrace_regs *fregs)
+{
+	struct trace_array *tr;
+
+	if (FGRAPH_FAST && likely(!fgraph_too_early(fregs))) {
+		preempt_disable_notrace();
+		tr = READ_ONCE(graph_fast_entry);
+		if (likely(tr)) {
+			graph_fast_call(ip, fregs, tr);
+			return;
+		}
+		preempt_enable_notrace();
+	}
+	ftrace_graph_func_slow(ip, fregs);
+}
+
+#define GRAPH_FAST_LOCKED	false	/* That was tried before. */
+#else
+#define GRAPH_FAST_LOCKED	FGRAPH_FAST
+#endif
+
+/**
+ * function_graph_enter - record that a function was called, and note where it returns to
+ * @ret: where that is
+ * @func: the function
+ * @frame_pointer: its frame pointer, where the architecture has that checked
+ * @retp: where on the stack it has the address to return to
+ *
+ * Context: any; the caller protects from recursion, and has preemption off.
+ *
+ * Return: 0: it is to return to return_to_handler; -EBUSY: nobody wants to know of it, or
+ * there is no room
+ */
+int function_graph_enter(unsigned long ret, unsigned long func,
+			 unsigned long frame_pointer, unsigned long *retp)
+{
+	struct trace_array *tr = GRAPH_FAST_LOCKED ? READ_ONCE(graph_fast_entry) : NULL;
+
+	if (tr && likely(graph_fast_enter(tr, ret, func, retp)))
+		return 0;
+	return function_graph_enter_slow(ret, func, frame_pointer, retp);
+}
+
+#ifdef CONFIG_HAVE_FUNCTION_GRAPH_FREGS
+/* Preemption is off, and is switched on again. */
+static noinline unsigned long graph_fast_leave(struct ftrace_regs *fregs, struct trace_array *tr)
+{
+	struct task_struct *task = current;
+	const long top = (long)task->curr_ret_stack - 1;
+	unsigned long *stack = task->ret_stack;
+	const struct ftrace_ret_stack *frame;
+	unsigned long ret = 0;
+
+	if (likely(top >= FGRAPH_FAST_TOP) && likely(stack[top] == tr->fgraph_word) &&
+	    likely(!(stack[tr->fgraph_var] & GRAPH_FAST_VAR))) {
+		frame = (struct ftrace_ret_stack *)&stack[top - FGRAPH_FAST_TOP];
+		if (likely(trace_fast_graph_return(tr, frame, fregs)))
+			ret = frame->ret;
+	}
+	preempt_enable_notrace();
+	if (unlikely(!ret))
+		return ftrace_return_to_handler_slow(fregs);
+
+	/*
+	 * Only now, as another task may have run: whoever unwinds this one's stack finds
+	 * return_to_handler on it, and needs the frame.
+	 */
+	graph_fast_pop(task);
+	return ret;
+}
+
+/**
+ * ftrace_return_to_handler - write function_graph's event of a return, and pop its frame
+ * @fregs: with the function's value
+ *
+ * Context: any.
+ *
+ * Return: where the function would have returned to
+ */
+unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
+{
+	struct trace_array *tr;
+
+	if (FGRAPH_FAST) {
+		preempt_disable_notrace();
+		tr = READ_ONCE(graph_fast_return);
+		if (likely(tr))
+			return graph_fast_leave(fregs, tr);
+		preempt_enable_notrace();
+	}
+	return ftrace_return_to_handler_slow(fregs);
+}
+#endif
+#endif
