@@ -10,6 +10,11 @@
 
 struct ftrace_hash;
 
+#ifdef CONFIG_FTRACE_ENGINE_TEXT_SITES
+/* For who frees what functions call directly; without it unregistering waits. */
+void ftrace_after_tasks(struct rcu_head *head, rcu_callback_t func);
+#endif
+
 #if defined(CONFIG_FTRACE_ENGINE_TEXT_SITES) && defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
 
 #define FTRACE_HASH_DEFAULT_BITS	10

@@ -2,10 +2,13 @@
 /* KUnit tests of filters, ops sets, and of what callbacks get */
 #include <kunit/test.h>
 
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/ftrace_direct.h>
 #include <linux/glob.h>
+#include <linux/kthread.h>
 #include <linux/stacktrace.h>
 
 #include "fentry_test.h"
@@ -457,6 +460,52 @@ static void test_names(struct kunit *test)
 	}
 }
 
+static bool staying;
+
+/* Preempted, maybe, but never asleep */
+static int stay(void *data)
+{
+	complete(data);
+	while (READ_ONCE(staying))
+		cond_resched();
+	return 0;
+}
+
+struct left {
+	struct rcu_head		head;
+	struct completion	done;
+};
+
+static void left_func(struct rcu_head *head)
+{
+	complete(&container_of(head, struct left, head)->done);
+}
+
+/* A task that has not slept since may be on its way. */
+static void test_after_tasks(struct kunit *test)
+{
+	struct left *left = kunit_kzalloc(test, sizeof(*left), GFP_KERNEL);
+	DECLARE_COMPLETION_ONSTACK(stays);
+	struct task_struct *task;
+
+	if (!IS_ENABLED(CONFIG_TASKS_RCU))
+		kunit_skip(test, "no task is preempted");
+	KUNIT_ASSERT_NOT_NULL(test, left);
+	init_completion(&left->done);
+	WRITE_ONCE(staying, true);
+	task = kthread_run(stay, &stays, "fentry_test");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	get_task_struct(task);
+	wait_for_completion(&stays);
+
+	ftrace_after_tasks(&left->head, left_func);
+	msleep(1000);
+	KUNIT_EXPECT_FALSE(test, completion_done(&left->done));
+	WRITE_ONCE(staying, false);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&left->done, 60 * HZ));
+	kthread_stop_put(task);
+}
+
 static struct kunit_case filter_cases[] = {
 	KUNIT_CASE(test_filter_new),
 	KUNIT_CASE(test_filter_union),
@@ -481,6 +530,7 @@ static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(test_shared_filter),
 	KUNIT_CASE(test_unfiltered_ipmodify),
 	KUNIT_CASE(test_bad_addresses),
+	KUNIT_CASE_SLOW(test_after_tasks),
 	{}
 };
 

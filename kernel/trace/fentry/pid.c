@@ -59,6 +59,21 @@ static void on_exit(void *data, struct task_struct *task)
 	on_fork(data, NULL, task);
 }
 
+/* One of the flags of an instance: its lists follow forks and exits */
+#define FOLLOWS_FORK	BIT(31)
+
+static int follow_fork(struct trace_array *tr)
+{
+	int ret = register_trace_sched_process_fork(on_fork, tr);
+
+	if (ret)
+		return ret;
+	ret = register_trace_sched_process_free(on_exit, tr);
+	if (ret)
+		unregister_trace_sched_process_fork(on_fork, tr);
+	return ret;
+}
+
 /**
  * ftrace_pid_follow_fork - have children of tasks in the lists be in them too
  * @tr: the instance
@@ -66,12 +81,15 @@ static void on_exit(void *data, struct task_struct *task)
  */
 void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 {
-	if (!enable) {
+	if (enable) {
+		if (follow_fork(tr))
+			pr_warn("no memory, pid filters do not follow forks and exits\n");
+		else
+			tr->flags |= FOLLOWS_FORK;
+	} else if (tr->flags & FOLLOWS_FORK) {
 		unregister_trace_sched_process_fork(on_fork, tr);
 		unregister_trace_sched_process_free(on_exit, tr);
-	} else if (register_trace_sched_process_fork(on_fork, tr) ||
-		   register_trace_sched_process_free(on_exit, tr)) {
-		pr_warn("no memory, pid filters do not follow all forks and exits\n");
+		tr->flags &= ~FOLLOWS_FORK;
 	}
 }
 

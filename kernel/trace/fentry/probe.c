@@ -173,24 +173,35 @@ static int probe_move(struct ftrace_func_probe *probe, struct fentry_filter *to,
 	return nr;
 }
 
-/* The probe gets the functions that match, or loses them; @glob NULL: all it has */
+/* The probe gets the functions that match, or loses them. */
 static int probe_change(struct ftrace_func_probe *probe, const char *glob, bool remove,
 			void *data)
 {
 	const struct fentry_filter *had = probe_functions(probe);
-	struct fentry_filter *match __free(kvfree) = fentry_filter_copy(glob ? NULL : &had->hash);
+	struct fentry_filter *match __free(kvfree) = fentry_filter_copy(NULL);
 	int ret;
 
 	if (!match)
 		return -ENOMEM;
-	if (glob) {
-		guard(mutex)(&ftrace_lock);
+	scoped_guard(mutex, &ftrace_lock)
 		ret = fentry_match(&match, glob, NULL);
-		if (ret)
-			return ret;
-	}
+	if (ret)
+		return ret;
 	return probe_move(probe, remove ? fentry_filter_subtract(had, match) :
 					  fentry_filter_union(had, match), data);
+}
+
+/* The probe loses all its functions. That needs no memory: its instance may be going. */
+static int probe_clear(struct ftrace_func_probe *probe)
+{
+	const struct fentry_filter *had = probe_functions(probe);
+	int ret;
+
+	scoped_guard(mutex, &ftrace_lock)
+		ret = ftrace_shutdown(&probe->ops, 0);
+	action_free(probe, had, had->hash.count);
+	ftrace_free_filter(&probe->ops);
+	return ret;
 }
 
 /**
@@ -232,9 +243,9 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
  *
  * Context: process context, sleeps, takes ftrace_lock.
  *
- * Return: 0, -ENODEV if the action is attached to nothing or after ftrace_kill(),
- * -EINVAL if it is not attached to a function that matches, -ENOMEM, or an error
- * of fentry_ops_set_filter().
+ * Return: 0, -ENODEV if the action is attached to nothing or after ftrace_kill(); if not
+ * all are meant, also -EINVAL if it is not attached to a function that matches, -ENOMEM, or
+ * an error of fentry_ops_set_filter().
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *action)
@@ -251,7 +262,7 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	if (!probe)
 		return -ENODEV;
 
-	ret = probe_change(probe, all ? NULL : glob, true, NULL);
+	ret = all ? probe_clear(probe) : probe_change(probe, glob, true, NULL);
 	probe_free_unused(probe);
 	return min(ret, 0);
 }

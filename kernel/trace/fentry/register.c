@@ -8,6 +8,7 @@
  * files take regex_lock of the ops' filters before it, trace_types_lock comes before
  * both, text_mutex after.
  */
+#include <linux/filter.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
@@ -28,7 +29,8 @@ struct ftrace_ops global_ops = {
 	.local_hash.regex_lock	= __MUTEX_INITIALIZER(global_ops.local_hash.regex_lock),
 	.func_hash		= &global_ops.local_hash,
 	.subop_list		= LIST_HEAD_INIT(global_ops.subop_list),
-	.flags			= FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_PID,
+	.flags			= FTRACE_OPS_FL_INITIALIZED | FTRACE_OPS_FL_PID |
+				  FTRACE_OPS_FL_NO_REGS,
 };
 
 /* Pid filters have come or gone. Sleeps, under ftrace_lock. */
@@ -36,6 +38,7 @@ void fentry_pids_changed(void)
 {
 	struct ftrace_ops *ops;
 
+	fgraph_fast_update();
 	if (fentry_dead)
 		return;
 
@@ -161,12 +164,36 @@ static bool is_of_instance(const struct ftrace_ops *ops)
 }
 
 /*
+ * Do all sites of an ops call trampolines of BPF directly? No trampoline of ours refers to
+ * such an ops: only fentry_shared_callback() looks at it. What a task needs that is on its
+ * way stays without us: BPF frees a trampoline that no site calls any more when every task
+ * has left it, see bpf_tramp_image_put(), and a program that it calls after that by
+ * ftrace_after_tasks(). The filter is there until the owner, who unregisters the ops, frees
+ * it or the ops.
+ */
+static bool is_of_bpf(const struct ftrace_ops *ops)
+{
+	const struct fentry_filter *filter;
+
+	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
+		return false;
+	guard(rcu)();
+	filter = fentry_filter(rcu_dereference(ops->func_hash->filter_hash));
+	for (unsigned long i = 0; i < fentry_filter_count(filter); i++) {
+		if (!filter->direct || !is_bpf_text_address(filter->direct[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
  * An ops that its owner may free must not be in use once it is unregistered. Sleeps for
  * long.
  */
 static void ops_wait(const struct ftrace_ops *ops)
 {
-	if (((ops->flags & FTRACE_OPS_FL_DYNAMIC) && !is_of_instance(ops)) || fentry_sets_shared())
+	if (((ops->flags & FTRACE_OPS_FL_DYNAMIC) && !is_of_instance(ops) && !is_of_bpf(ops)) ||
+	    fentry_sets_shared())
 		fentry_sets_sync();
 }
 

@@ -17,10 +17,10 @@
  *
  * Everything here is under ftrace_lock, unless it says otherwise.
  */
+#include <linux/ftrace_direct.h>
 #include <linux/hashtable.h>
 #include <linux/idr.h>
 #include <linux/jhash.h>
-#include <linux/llist.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate_wait.h>
 #include <linux/slab.h>
@@ -66,7 +66,9 @@ static atomic_t changes;	/* how often a trampoline has come or gone */
 unsigned int fentry_sets_max = TEXT_TARGET_MAX / 2;
 
 static DEFINE_IDA(set_ids);
-static LLIST_HEAD(retired);
+
+/* What is to be done when all tasks have left: see ftrace_after_tasks() */
+static struct rcu_head *retired;
 
 static void retire_work_func(struct work_struct *work);
 static DECLARE_WORK(retire_work, retire_work_func);
@@ -154,6 +156,8 @@ static int set_trampoline(struct ops_set *set)
 		flags |= TRAMPOLINE_REGS;
 	if (set->flags & FTRACE_OPS_FL_IPMODIFY)
 		flags |= TRAMPOLINE_SET_IP;
+	if (set->flags & FTRACE_OPS_FL_NO_REGS)
+		flags |= TRAMPOLINE_BARE;
 	return fentry_trampoline_create(&set->tramp, flags, calls, nr, set->direct);
 }
 
@@ -197,10 +201,14 @@ static int set_init(struct ops_set *set, struct ftrace_ops *const *ops)
 {
 	int ret;
 
+	set->flags = FTRACE_OPS_FL_NO_REGS;
 	for (unsigned int i = 0; i < set->nr; i++) {
-		const unsigned long flags = ops[i]->flags | fentry_ops_called(ops[i])->flags;
+		const struct ftrace_ops *called = fentry_ops_called(ops[i]);
+		const unsigned long flags = ops[i]->flags | called->flags;
 
 		set->ops[i] = ops[i];
+		if (fentry_ops_is_called(called) && !(called->flags & FTRACE_OPS_FL_NO_REGS))
+			set->flags &= ~FTRACE_OPS_FL_NO_REGS;
 		set->flags |= flags & (FENTRY_EXCLUSIVE | FTRACE_OPS_FL_SAVE_REGS);
 		if (flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)
 			set->flags |= FTRACE_OPS_FL_SAVE_REGS;
@@ -315,6 +323,45 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	}
 }
 
+/**
+ * ftrace_after_tasks - call a function when no task is on its way from where it was
+ * @head: what @func gets, in memory that stays until then
+ * @func: may sleep, and waits for none that waits for ftrace_lock
+ *
+ * A task that has entered a function whose site was switched meanwhile may be preempted
+ * before it gets to what the site called. @func runs when all such tasks have got there
+ * and have gone on to where they sleep: as after unregister_ftrace_function(), but nobody
+ * waits for it.
+ *
+ * Context: any that may take a spinlock. What is called has been taken off all sites.
+ */
+void ftrace_after_tasks(struct rcu_head *head, rcu_callback_t func)
+{
+	head->func = func;
+	head->next = READ_ONCE(retired);
+	/* Pairs with the xchg() of retire_work_func(). */
+	while (!try_cmpxchg(&retired, &head->next, head))
+		;
+	/* Before there are workqueues, retire_early() has to do it. */
+	if (system_unbound_wq)
+		queue_work(system_unbound_wq, &retire_work);
+}
+
+static void set_free(struct rcu_head *head)
+{
+	struct ops_set *set = container_of(head, struct ops_set, rcu);
+
+	/* fentry_trampoline_nth() does not find it any more. */
+	WRITE_ONCE(text_target(&fentry_sites, set->id)->owner, NULL);
+	if (set->tramp.nr) {
+		report_trampoline(set, false);
+		fentry_trampoline_free(&set->tramp);
+	}
+	ida_free(&set_ids, set->id);
+	atomic_dec(&nr_sets);
+	kfree_rcu(set, rcu);
+}
+
 /*
  * Retires a set that no site holds. It cannot be found any more, as its ops may be
  * freed. Tasks may still be in its trampoline, so that is freed some time later.
@@ -325,10 +372,7 @@ void fentry_set_put_unused(struct ops_set *set)
 		return;
 
 	hash_del(&set->hash);
-	llist_add(&set->retired, &retired);
-	/* Before there are workqueues, retire_early() has to do it. */
-	if (system_unbound_wq)
-		queue_work(system_unbound_wq, &retire_work);
+	ftrace_after_tasks(&set->rcu, set_free);
 }
 
 static int __init retire_early(void)
@@ -387,9 +431,8 @@ static void shared_left(unsigned int gets)
 /* Does not wait for ftrace_lock: sets_full() waits for this while it is held. */
 static void retire_work_func(struct work_struct *work)
 {
-	struct llist_node *dying = llist_del_all(&retired);
+	struct rcu_head *dying = xchg(&retired, NULL), *next;
 	bool sharing = READ_ONCE(shared_used);
-	struct ops_set *set, *next;
 	unsigned int gets = 0;
 
 	if (!dying)
@@ -404,16 +447,9 @@ static void retire_work_func(struct work_struct *work)
 	if (!sharing)
 		shared_left(gets);
 
-	llist_for_each_entry_safe(set, next, dying, retired) {
-		/* fentry_trampoline_nth() does not find it any more. */
-		WRITE_ONCE(text_target(&fentry_sites, set->id)->owner, NULL);
-		if (set->tramp.nr) {
-			report_trampoline(set, false);
-			fentry_trampoline_free(&set->tramp);
-		}
-		ida_free(&set_ids, set->id);
-		atomic_dec(&nr_sets);
-		kfree_rcu(set, rcu);
+	for (; dying; dying = next) {
+		next = dying->next;
+		dying->func(dying);
 	}
 }
 

@@ -20,15 +20,15 @@
  * struct ops_set - a combination of ops that some site has, or had
  * @id: its target id
  * @nr_sites: how many sites hold it
- * @flags: the FTRACE_OPS_FL_* of all its ops together
+ * @flags: the FTRACE_OPS_FL_* of all its ops together; FTRACE_OPS_FL_NO_REGS if it is of
+ *	each that a trampoline calls
  * @direct: what sites call directly for one of its ops, 0: there is no such ops
  * @off: its sites are NOPs, whatever ops it has: kernel.ftrace_enabled is 0, or their
  *	module is not ready yet
  * @shared: it stands for any combination
  * @tramp: what calls the others; not there if @tramp.nr is 0
  * @hash: all sets in use, by their ops
- * @retired: sets that no site holds any more
- * @rcu: for freeing
+ * @rcu: for freeing, when no site holds it any more
  * @seq: the change that apply.c has met the set in; the following are about that one
  * @has: does it contain the changed ops, as the site at hand wants it?
  * @to: the set that its sites go to, NULL: not known
@@ -48,7 +48,6 @@ struct ops_set {
 	bool			shared;
 	struct fentry_trampoline	tramp;
 	struct hlist_node	hash;
-	struct llist_node	retired;
 	struct rcu_head		rcu;
 
 	unsigned long		seq;
