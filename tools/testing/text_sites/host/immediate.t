@@ -54,6 +54,10 @@ my @wrong = (
 	'three bytes'		=> of('struct s', '(struct s){ "ab" }', '(struct s){ "b" }'),
 	'sixteen bytes'		=> of('struct s2', '(struct s2){ 1 }', '(struct s2){ 2 }'),
 	'another type of pointer' => of('const char *', '"text"', '(const int *)0'),
+	'another type, set'	=> 'DEFINE_IMV(const char *, x, "text");
+				int f(void) { return imv_set(x, (const int *)0); }',
+	'another type, committed later' => 'DEFINE_IMV(const char *, x, "text");
+				void f(void) { imv_assign(x, (const int *)0); }',
 	'no such name'		=> 'int f(void) { return imv_read(x); }',
 	'a variable'		=> 'int x; int f(void) { return imv_read(x); }',
 	'to be assigned to'	=> 'DEFINE_IMV(int, x, 1); void f(void) { imv_read(x) = 2; }',
@@ -84,6 +88,7 @@ int loop(int n)
 		sum += imv_read(x4);
 	return sum;
 }
+int twice(void) { return imv_read(x4) - imv_read(x4); }
 int compute(int);
 int cond(int a) { if (imv_cond(x4)) return compute(a * 3 + 5); return a; }
 C
@@ -97,6 +102,7 @@ for my $function (sort keys %read) {
 	is(scalar @code, 2, "$function: one instruction and the return") or diag(join "\n", @code);
 }
 is(scalar(grep { /^40 8b / } code('loop')), 1, 'in a loop: read each time, by one instruction');
+is(scalar(grep { /^40 8b / } code('twice')), 2, 'read twice: that may be two values');
 my @cond = code('cond');
 is(scalar(grep { /^0f 1f 44 00 00:/ } @cond), 1, 'a condition: a NOP');
 is(scalar(grep { /lea|call|imul|cmp|test/ } @cond), 0, 'a condition: nothing is computed');
@@ -104,8 +110,8 @@ is(scalar @cond, 3, 'a condition: that, the result and the return') or diag(join
 
 # What is left for the linker: as many references as records, in the same order
 my %size = sections();
-is($size{__load_sites} // 0, 8 * 5, 'a record for each read');
-is($size{__load_refs} // 0, 4 * 5, '... and a reference');
+is($size{__load_sites} // 0, 8 * 7, 'a record for each read');
+is($size{__load_refs} // 0, 4 * 7, '... and a reference');
 is($size{__value_sites} // 0, 8, 'a record for each condition');
 is($size{__value_refs} // 0, 4, '... and a reference');
 

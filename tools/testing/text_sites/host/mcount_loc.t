@@ -1213,6 +1213,68 @@ sub test_large
 	cmp_ok($time, '<', 1.5, 'large: in less than 1.5 s');
 }
 
+# A site that its entry only just reaches, and not from where sorting puts the entry: there
+# is a free one before it.
+sub test_far
+{
+	compile('far.o', '-m64', <<'END');
+	.section .text,"ax",@progbits
+	.globl far
+	.type far,@function
+far:	call __fentry__
+	ret
+	.size far, . - far
+__fentry__:
+	ret
+	.section __mcount_loc,"aw",@progbits
+	.long 0, 0
+	.long far - ., 0
+	.section .note.GNU-stack,"",@progbits
+END
+	for my $at (0x80000ff0, 0x80001000) {
+		spew('script.ld', sprintf(<<'END', $at));
+SECTIONS
+{
+	. = 0x1000;
+	__start_mcount_loc = .;
+	__mcount_loc : { *(__mcount_loc) }
+	__stop_mcount_loc = .;
+	. = 0x%x;
+	.text : { *(.text) }
+}
+END
+		tool('ld -e far -T script.ld far.o -o far');
+		my $before = slurp('far');
+		my ($status, $out, $err) = mcount_loc('--sort far');
+		if ($at < 0x80001000) {
+			is($status . $out . $err, 0, 'far: as far as it goes');
+			next;
+		}
+		is($status, 1, 'far: further');
+		is($err, sprintf("mcount_loc: far: site 0x%x is 2 GiB or more away from its entry\n", $at),
+		   'far: further: says so');
+		ok(slurp('far') eq $before, 'far: further: nothing is written');
+	}
+}
+
+# A list of symbols for the linker, as LLVM has it, is not renumbered: it loses its link
+sub test_addrsig
+{
+	compile('addrsig.o', '-m64', $no_symbol .
+		"\t.section .llvm_addrsig,\"\",%0x6fff4c03\n\t.byte 1\n");
+	my ($list) = sections_named('addrsig.o', '.llvm_addrsig');
+	my ($symtab) = sections_named('addrsig.o', '.symtab');
+	my $bytes = slurp('addrsig.o');
+	my $shoff = unpack('Q<', substr($bytes, 40));
+
+	# sh_link
+	substr($bytes, $shoff + 64 * $list->{index} + 40, 4, pack('V', $symtab->{index}));
+	spew('addrsig.o', $bytes);
+	isnt((sections_named('addrsig.o', '.llvm_addrsig'))[0]{link}, 0, 'addrsig: linked');
+	quiet('addrsig: object', 'addrsig.o');
+	is((sections_named('addrsig.o', '.llvm_addrsig'))[0]{link}, 0, 'addrsig: not linked any more');
+}
+
 # ------------------------------------------------------------------------
 
 my @machines = ('-m64');
@@ -1228,6 +1290,8 @@ test_bad_input();
 test_replace();
 test_interrupt();
 test_large();
+test_far();
+test_addrsig();
 for my $m (@machines) {
 	test_objects($m);
 	test_groups($m);
