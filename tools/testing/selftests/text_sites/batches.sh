@@ -31,6 +31,7 @@ begin_counting() { count_syncs 'remove_module; no_tracers; fair_share 50000000';
 one_batch()
 {
 	synchronise "$1"
+	# shellcheck disable=SC2154 # of functions.sh
 	equal "synchronisations for $1" $synced "${2:-3}"
 }
 

@@ -132,6 +132,30 @@ the_kernels_own_function_for_fmod_ret()
 	nothing_attached
 }
 
+# Two grace periods, of a sixth of a second together, for each function
+detaching_waits_for_no_task_to_leave()
+{
+	local i
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	start
+	for i in '' _rude; do
+		echo "p:wait$i synchronize_rcu_tasks$i" >> kprobe_events ||
+			skip "no synchronize_rcu_tasks$i()"
+	done
+	# What is freed meanwhile, others wait for.
+	echo "common_pid == $bpf_pid" > events/kprobes/filter
+	ok attach a fentry ksys_lseek
+	ok attach b fentry vfs_read
+	echo > trace
+	echo 1 > events/kprobes/enable
+	ok detach a
+	ok detach b
+	echo 0 > events/kprobes/enable
+	equal "waits" "$(grep -c ' wait.*: ' trace)" 0
+	echo > kprobe_events
+	nothing_attached
+}
+
 refused()
 {
 	start
@@ -255,7 +279,7 @@ killed_with_programs_attached()
 }
 
 run_tests arguments return_values all_arguments changed_return_values \
-	the_kernels_own_function_for_fmod_ret refused \
+	the_kernels_own_function_for_fmod_ret detaching_waits_for_no_task_to_leave refused \
 	beside_others_the_tracer_most_often beside_others_a_program_most_often \
 	beside_others_the_kprobe_most_often with_everything_traced \
 	killed_with_programs_attached

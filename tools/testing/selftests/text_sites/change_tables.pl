@@ -5,12 +5,22 @@
 # another order, and the sections themselves. The kernel either loads it, or refuses it
 # with EINVAL and a message; nothing may make it complain. Prints what is not so, and counts.
 # A TABLE:ADDRESS has what is referred to in the table be there, in hex; that is refused.
+#
+# change_tables.pl MODULE.ko any NUMBER SEED: with so many changes that are made at random:
+# several at a time, and tables that are put together anew.
+#
+# Nothing but this file is read from a disk, and no program is started, so that there can be
+# thousands.
 use strict;
 use warnings;
 
+my ($SYS_INIT_MODULE, $SYS_DELETE_MODULE) = (175, 176);		# on x86-64
+my ($EINVAL, $ENOEXEC, $O_NONBLOCK) = (22, 8, 04000);
+
 my ($path, @only) = @ARGV;
+my ($any, $seed) = @only && $only[0] eq 'any' ? @only[1, 2] : (0, 0);
+@only = () if $any;
 my $name = $path =~ s{.*/|\.ko$}{}gr;
-my $changed = "/tmp/$name.ko";
 my @tables = qw(__dynfunc_sites __value_sites __value_refs __marker_sites __marker_refs);
 unshift @tables, '__mcount_loc' if `zcat /proc/config.gz` =~ /^CONFIG_FTRACE_ENGINE_TEXT_SITES=y/m;
 my %record = map { $_ => /refs/ ? 4 : 8 } @tables;
@@ -41,15 +51,22 @@ sub relocs
 }
 
 my (%count, $failed);
-my $log = 0;
 
 # kernel: what it has said since the last time
+open my $kmsg, '<:unix', '/dev/kmsg' or die "/dev/kmsg: $!\n";
+fcntl $kmsg, 4, $O_NONBLOCK or die "/dev/kmsg: $!\n";		# F_SETFL
+seek $kmsg, 0, 2;
+
 sub kernel
 {
-	my @lines = qx(dmesg);
-	my @new = @lines[$log .. $#lines];
-	$log = @lines;
-	return @new;
+	my @lines;
+	while (1) {
+		my $size = sysread $kmsg, my $line, 8192;
+		# EPIPE: some were written over before they were read
+		last if !defined $size && $! != 32;
+		push @lines, $line =~ s/^[^;]*;//r if $size;
+	}
+	return @lines;
 }
 
 sub fail { print "# $_[0]\n"; $failed++ }
@@ -64,40 +81,61 @@ sub write_to
 	close $out;
 }
 
+sub read_from
+{
+	open my $in, '<', $_[0] or return ();
+	return <$in>;
+}
+
+# traced: all functions of the module are, and nothing else
+sub traced
+{
+	my @wanted = grep { /\[$name\]/ } read_from('/sys/kernel/tracing/available_filter_functions');
+	my @are = read_from('/sys/kernel/tracing/enabled_functions');
+	return @wanted == @are && !grep { !/\[$name\]/ } @are;
+}
+
+# works TRACED: the module's own test, with its functions being traced or not
+sub works
+{
+	if ($_[0]) {
+		write_to('set_ftrace_filter', ":mod:$name");
+		write_to('current_tracer', 'function');
+		fail('not all functions are traced, or others')
+			if -e '/sys/kernel/tracing/enabled_functions' && !traced();
+	}
+	my ($check) = read_from("/sys/module/$name/parameters/check");
+	if ($_[0]) {
+		write_to('current_tracer', 'nop');
+		write_to('set_ftrace_filter', '');
+	}
+	return ($check // '') =~ /^right/;
+}
+
 # try WHAT, EXPECT, MODULE: EXPECT is 'right' (it loads, and works), 'refused', 'unused'
 # (its code is not to be run), or ''
 sub try
 {
 	my ($what, $expect, $module) = @_;
-	open my $out, '>:raw', $changed or die "$changed: $!\n";
-	print $out $module;
-	close $out;
-
 	kernel();
-	my $said = qx(insmod $changed 2>&1);
-	my $loaded = $? == 0;
-	my $check = '';
+	my $loaded = syscall($SYS_INIT_MODULE, $module, length $module, my $parameters = '') == 0;
+	my $error = $loaded ? 0 : $! + 0;
+	my $right = 1;
 	if ($loaded) {
-		for (1 .. ($expect eq 'unused' ? 0 : 2)) {
-			write_to('set_ftrace_filter', ":mod:$name");
-			write_to('current_tracer', 'function');
-			$check = qx(cat /sys/module/$name/parameters/check);
-			write_to('current_tracer', 'nop');
-			write_to('set_ftrace_filter', '');
-		}
-		system "rmmod $name";
-		fail("$what: cannot be unloaded") if $?;
+		$right = works(0) & works(1) & works(0) if $expect ne 'unused';
+		fail("$what: cannot be unloaded: $!")
+			if syscall($SYS_DELETE_MODULE, my $unload = $name, $O_NONBLOCK);
 	}
 	my @lines = kernel();
 	fail("$what: @{[grep /WARNING:|BUG:|Oops/, @lines]}") if grep /WARNING:|BUG:|Oops/, @lines;
 	$count{ $loaded ? 'loaded' : 'refused' }++;
 	if ($loaded) {
 		fail("$what: it was loaded") if $expect eq 'refused';
-		fail("$what: it does not work") if $expect eq 'right' && $check !~ /^right/;
+		fail("$what: it does not work") if $expect eq 'right' && !$right;
 	} else {
 		# The loader has its own idea of relocations that are not in their section.
-		return if $expect ne 'right' && $said =~ /Invalid module format/;
-		fail("$what: $said") if $expect eq 'right' || $said !~ /Invalid parameters/;
+		return if $expect ne 'right' && $error == $ENOEXEC;
+		fail("$what: error $error, @lines") if $expect eq 'right' || $error != $EINVAL;
 		fail("$what: no message: @lines") unless grep /(?:text_site|marker|jump_function): /, @lines;
 	}
 }
@@ -136,7 +174,119 @@ sub elsewhere
 	try("$table: refers to " . sprintf('%x', $address), 'refused', $module);
 }
 
+# table_of TABLE, MODULE, RECORD...: with the table made of these records of the file's, in
+# this order, at the end of the file. So are the relocations.
+sub table_of
+{
+	my ($table, $module, @records) = @_;
+	my %reloc = relocs($table);
+	my ($size, $bytes, $relocs) = ($record{$table}, '', '');
+
+	for my $record (@records) {
+		for (my $i = 0; $i < $size; $i += 4) {
+			my $from = $reloc{$record * $size + $i};
+			$relocs .= pack('Q', length $bytes) . substr $file, $from + 8, 16
+				if defined $from;
+			$bytes .= substr $file, $section{$table}{at} + $record * $size + $i, 4;
+		}
+	}
+	for ([ $table, $bytes ], [ ".rela$table", $relocs ]) {
+		my ($what, $new) = @$_;
+		$module .= "\0" x (-length($module) & 7);
+		substr($module, $section{$what}{header} + 24, 16) = pack 'Q Q', length $module, length $new;
+		$module .= $new;
+	}
+	return $module;
+}
+
+sub some { return int rand $_[0] }
+
+# put_together TABLE: it has other records than before, or others in front. What is to be
+# expected then, what was done, and the module
+sub put_together
+{
+	my ($table) = @_;
+	my $refs = $table =~ s/sites/refs/r;
+	my @all = 0 .. $section{$table}{size} / $record{$table} - 1;
+	my @records = sort { rand() <=> 0.5 } @all;
+	my $expect = 'right';
+	my $kind = some(4);
+
+	if ($kind == 1) {
+		# Of entries some may be missing; a value that nobody looks at is a wrong one.
+		splice @records, some(scalar @records), 1 + some(2);
+		$expect = $table eq '__mcount_loc' ? 'right' : 'unused';
+	} elsif ($kind == 2) {
+		push @records, map { $all[some(scalar @all)] } 0 .. some(3);
+		$expect = 'refused';
+	} elsif ($kind == 3) {
+		@records = (@records) x (2 + some(200));
+		$expect = 'refused';
+	}
+	my $module = table_of($table, $file, @records);
+	if ($section{$refs} && $refs ne $table) {
+		my @other = @records;
+		if (!some(4) && @all > 1) {
+			# Not as many, or not all of them
+			some(2) ? pop @other : push @other, 0;
+			$expect = 'refused';
+		}
+		$module = table_of($refs, $module, @other);
+	}
+	return ($expect, "$table: records @records", $module) if @records < 50;
+	return ($expect, "$table: @{[scalar @records]} records", $module);
+}
+
+# some_changed TABLE: in one to three places
+sub some_changed
+{
+	my ($table) = @_;
+	my $module = $file;
+	my %reloc = relocs($table);
+	my @places = sort { $a <=> $b } keys %reloc;
+	my ($header, $size) = @{ $section{$table} }{qw(header size)};
+	my @what;
+
+	for (0 .. some(3)) {
+		my $reloc = $reloc{ $places[some(scalar @places)] };
+		my $kind = some(6);
+		if ($kind <= 2) {
+			my $by = (1, 2, 4, 5, 8, -1, -5, some(4096), -some(4096), 1 << some(31))[some(10)];
+			my $addend = unpack 'q', substr $module, $reloc + 16, 8;
+			substr($module, $reloc + 16, 8) = pack 'q', $addend + $by;
+			push @what, "$by further";
+		} elsif ($kind == 3) {
+			my $from = $reloc{ $places[some(scalar @places)] };
+			substr($module, $reloc + 8, 16) = substr $module, $from + 8, 16;
+			push @what, 'what another refers to';
+		} elsif ($kind == 4) {
+			my $at = $places[some(scalar @places)];
+			substr($module, $reloc, 8) = pack 'Q', $at;
+			push @what, "a reference that is at $at now";
+		} else {
+			my $new = some($size + 1);
+			substr($module, $header + 32, 8) = pack 'Q', $new;
+			# Relocations are where they were: outside of it they are refused, or not.
+			substr($module, $section{".rela$table"}{header} + 32, 8) = pack 'Q', 0;
+			push @what, "$new bytes, without references";
+		}
+	}
+	return ('unused', "$table: @{[join ', ', @what]}", $module);
+}
+
 try('nothing changed', 'right', $file);
+if ($any) {
+	srand($seed);
+	my @there = grep { $section{$_} && relocs($_) } @tables;
+	my @sites = grep { !/refs/ } @there;
+	for my $i (1 .. $any) {
+		my ($expect, $what, $module) = some(2) ? put_together($sites[some(scalar @sites)])
+						       : some_changed($there[some(scalar @there)]);
+		try("seed $seed, $i: $what", $expect, $module);
+		last if ($failed // 0) > 20;
+	}
+	@tables = ();
+}
 elsewhere($_->[0], unpack 'q>', pack 'H*', $_->[1]) for @elsewhere;
 for my $table (grep { $section{$_} } @tables) {
 	my ($at, $size, $header) = @{ $section{$table} }{qw(at size header)};
@@ -188,6 +338,5 @@ for my $table (grep { $section{$_} } @tables) {
 	substr($module, $header + 8, 8) = pack 'Q', 2;
 	try("$table: read-only", 'refused', $module);
 }
-unlink $changed;
 print "# ", join(', ', map { "$count{$_} $_" } sort keys %count), "\n";
 exit($failed ? 1 : 0);

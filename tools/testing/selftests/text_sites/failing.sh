@@ -39,7 +39,7 @@ each()
 	local check=$1 n said
 	shift
 	for ((n = 1; n < 3000; n++)); do
-		said=$("$FAIL_NTH" $n "$@")
+		read -r said _ <<< "$("$FAIL_NTH" $n "$@")"
 		"$check" || fail "after allocation $n of '$*' failed"
 		[ "$said" != none ] || break
 	done

@@ -55,11 +55,17 @@ reset_functions()
 	done
 	echo > set_ftrace_filter
 	echo > set_ftrace_notrace
+	if [ -e set_graph_function ]; then
+		echo > set_graph_function
+		echo > set_graph_notrace
+		echo 0 > max_graph_depth
+	fi
 }
 
 # What a test has left running in the background
 stop_jobs()
 {
+	# shellcheck disable=SC2046 # each a word
 	kill $(jobs -p) 2> /dev/null || :
 	wait || :
 }
@@ -166,6 +172,7 @@ count_syncs()
 	old_round=$(cat $ROUND)
 	# All in one, but where the test is about rounds
 	echo 0 > $ROUND
+	# shellcheck disable=SC2064 # the command as it is now
 	trap "stop_jobs; $1; uncount_syncs" EXIT
 	[ ! -e $OPTIMIZATION ] || echo 0 > $OPTIMIZATION
 	# With the first event tracing also begins to note the names of tasks.
@@ -193,6 +200,7 @@ synchronise()
 {
 	local before; before=$(hits)
 	eval "$1"
+	# shellcheck disable=SC2034 # for the caller
 	synced=$((($(hits) - before) / $(nproc)))
 }
 

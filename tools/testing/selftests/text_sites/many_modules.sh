@@ -32,6 +32,7 @@ they_come_while_everything_is_traced()
 	echo 0 > tracing_on
 	echo function > current_tracer
 	synchronise 'copies 001'
+	# shellcheck disable=SC2154 # of functions.sh
 	first=$synced
 	copies $(seq -f %03g 2 $((NR - 1)))
 	synchronise "copies $NR"

@@ -145,8 +145,8 @@ a_file_held_open_while_the_module_goes()
 many_modules_one_after_the_other()
 {
 	need_module
-	local all="$MOD trace-events-sample" i m
-	for i in 1 2 3; do
+	local all="$MOD trace-events-sample" m
+	for _ in 1 2 3; do
 		for m in $all; do modprobe $m 2> /dev/null || :; done
 		equal "text" "$(site_text)" "nop $(nr_available)"
 		echo function > current_tracer
@@ -172,10 +172,9 @@ the_number_of_sites_is_right_again()
 coming_and_going_while_tracing()
 {
 	need_module
-	local i
 	load &
 	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
-	for i in $(seq 10); do
+	for _ in $(seq 10); do
 		modprobe $MOD
 		rmmod $MOD
 	done

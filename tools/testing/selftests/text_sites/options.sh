@@ -106,7 +106,72 @@ interrupts_are_threads_if_it_is_real_time()
 	fi
 }
 
+preempted_as_configured()
+{
+	local version how=''
+	version=$(uname -v)
+	if has PREEMPT_RT; then how=PREEMPT_RT
+	elif has PREEMPT_DYNAMIC; then how=PREEMPT_DYNAMIC
+	elif has PREEMPT_BUILD; then how=PREEMPT
+	fi
+	equal "preemption" "$(tr ' ' '\n' <<< "$version" | grep PREEMPT)" "$how"
+	equal "processors" "$(tr ' ' '\n' <<< "$version" | grep -x SMP)" "$(! has SMP || echo SMP)"
+}
+
+# The table of one, and the function by which the other checks a frame
+stacks_are_unwound_as_configured()
+{
+	equal "ORC" "$(known __start_orc_unwind)" "$(! has UNWINDER_ORC || echo __start_orc_unwind)"
+	equal "frame pointers" "$(known update_stack_state)" \
+		"$(! has UNWINDER_FRAME_POINTER || echo update_stack_state)"
+}
+
+# It switches itself off when it has found something.
+lockdep_is_on_if_there()
+{
+	local stats=/proc/lockdep_stats
+	if has PROVE_LOCKING; then
+		grep -qE '^ *debug_locks: +1$' $stats || fail "$(grep debug_locks $stats)"
+		[ "$(awk '/lock-classes:/ { print $2 }' $stats)" -gt 100 ] || fail "$(head -n1 $stats)"
+	else
+		[ ! -e $stats ] || fail "$stats"
+	fi
+}
+
+# What is compiled in another way calls it for each access.
+accesses_are_checked_as_configured()
+{
+	local kcsan=/sys/kernel/debug/kcsan before
+	equal "KASAN" "$(known kasan_report)" "$(! has KASAN || echo kasan_report)"
+	equal "KCSAN" "$(known __tsan_read8)" "$(! has KCSAN || echo __tsan_read8)"
+	if has KASAN && dmesg | grep -q 'Linux version'; then
+		dmesg | grep -q 'kasan: KernelAddressSanitizer initialized' || fail "KASAN is off"
+	fi
+	if has KCSAN; then
+		grep -qx 'enabled: 1' $kcsan || fail "KCSAN: $(head -n1 $kcsan)"
+		before=$(awk '/^setup_watchpoints:/ { print $2 }' $kcsan)
+		ls -R /proc/1 /sys/kernel > /dev/null 2>&1 || :
+		[ "$(awk '/^setup_watchpoints:/ { print $2 }' $kcsan)" -gt "$before" ] ||
+			fail "KCSAN watches nothing: $before"
+	fi
+}
+
+# Who starts it may say what is to be done for the processor, as "mitigated=retbleed:stuffing".
+vulnerabilities_are_mitigated_as_asked_for()
+{
+	local asked of how
+	asked=$(sed -n 's/.*\<mitigated=\([^ ]*\).*/\1/p' /proc/cmdline)
+	[ -n "$asked" ] || skip "no mitigated= on the command line"
+	for of in ${asked//,/ }; do
+		how=$(cat "/sys/devices/system/cpu/vulnerabilities/${of%%:*}")
+		grep -qi "^[a-z]*:* *${of#*:}" <<< "$how" || fail "$of: $how"
+	done
+}
+
 # First what needs the log, as others empty it
 run_tests the_ring_buffer_has_tested_itself the_options_asked_for_are_set \
 	functions_have_entries_if_they_can_be_traced one_engine_is_there \
-	times_of_events_are_checked interrupts_are_threads_if_it_is_real_time
+	accesses_are_checked_as_configured times_of_events_are_checked \
+	interrupts_are_threads_if_it_is_real_time preempted_as_configured \
+	stacks_are_unwound_as_configured lockdep_is_on_if_there \
+	vulnerabilities_are_mitigated_as_asked_for

@@ -12,8 +12,7 @@ pids()
 
 reader()
 {
-	local line
-	while :; do read -r line < /proc/version; done
+	while :; do read -r _ < /proc/version; done
 }
 
 only_one_task()
@@ -56,8 +55,7 @@ children_with_the_option()
 	echo 0 > tracing_on
 	[ "$(pids | wc -w)" -ge 3 ] || fail "traced: $(pids)"
 	# Tasks are freed some time after their end
-	local i
-	for i in $(seq 50); do
+	for _ in $(seq 50); do
 		[ -n "$(cat set_ftrace_pid)" ] || break
 		sleep 0.1
 	done
@@ -68,7 +66,7 @@ children_with_the_option()
 all_but_one_task()
 {
 	reader & local pid=$!
-	reader & local other=$!
+	reader &
 	echo $pid > set_ftrace_notrace_pid
 	echo 'vfs_*' > set_ftrace_filter
 	echo function > current_tracer

@@ -218,12 +218,12 @@ instances_have_the_same()
 	record function event
 	mkdir instances/i
 	echo 32768 > buffer_size_kb
-	cd instances/i
+	cd instances/i || return
 	echo 32768 > buffer_size_kb
 	record function event
 	run
 	exactly 2 function event
-	cd $TRACING
+	cd $TRACING || return
 	exactly 2 function event
 	rmdir instances/i
 }

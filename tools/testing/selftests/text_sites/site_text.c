@@ -15,6 +15,7 @@
 
 #define SITE_SIZE	5
 #define MAX_SEGMENTS	64
+#define AHEAD		65536
 
 static const struct {
 	const char	*name;
@@ -53,7 +54,7 @@ static void read_headers(int fd)
 		die("/proc/kcore: segments");
 }
 
-static int read_text(int fd, unsigned long addr, unsigned char *bytes)
+static int read_segments(int fd, unsigned long addr, unsigned char *bytes, unsigned long size)
 {
 	int i;
 
@@ -61,11 +62,27 @@ static int read_text(int fd, unsigned long addr, unsigned char *bytes)
 		unsigned long offset = addr - segments[i].p_vaddr;
 
 		if (segments[i].p_type == PT_LOAD && addr >= segments[i].p_vaddr &&
-		    offset + SITE_SIZE <= segments[i].p_memsz)
-			return pread(fd, bytes, SITE_SIZE, segments[i].p_offset + offset) ==
-			       SITE_SIZE;
+		    offset + size <= segments[i].p_memsz)
+			return pread(fd, bytes, size, segments[i].p_offset + offset) ==
+			       (ssize_t)size;
 	}
 	return 0;
+}
+
+/* Addresses mostly ascend: what is behind one is read with it, if there is anything. */
+static int read_text(int fd, unsigned long addr, unsigned char *bytes)
+{
+	static unsigned char text[AHEAD];
+	static unsigned long start;
+
+	if (!start || addr < start || addr + SITE_SIZE > start + AHEAD) {
+		start = 0;
+		if (!read_segments(fd, addr, text, AHEAD))
+			return read_segments(fd, addr, bytes, SITE_SIZE);
+		start = addr;
+	}
+	memcpy(bytes, text + (addr - start), SITE_SIZE);
+	return 1;
 }
 
 int main(void)

@@ -6,9 +6,9 @@
 
 on_and_off_a_hundred_times_under_load()
 {
-	local i all; all=$(nr_available)
+	local all; all=$(nr_available)
 	load &
-	for i in $(seq 100); do
+	for _ in $(seq 100); do
 		echo function > current_tracer
 		echo nop > current_tracer
 	done
@@ -17,10 +17,9 @@ on_and_off_a_hundred_times_under_load()
 
 one_function_on_and_off_under_load()
 {
-	local i
 	load &
 	echo vfs_read > set_ftrace_filter
-	for i in $(seq 50); do
+	for _ in $(seq 50); do
 		echo function > current_tracer
 		equal "enabled" "$(cut -d' ' -f1 enabled_functions)" "vfs_read"
 		echo nop > current_tracer
@@ -31,10 +30,9 @@ one_function_on_and_off_under_load()
 
 filters_changing_under_load()
 {
-	local i
 	load &
 	echo function > current_tracer
-	for i in $(seq 5); do
+	for _ in $(seq 5); do
 		echo 'vfs_*' > set_ftrace_filter
 		echo '*lock*' > set_ftrace_notrace
 		: > set_ftrace_filter
@@ -45,11 +43,11 @@ filters_changing_under_load()
 
 on_and_off_with_CPUs_coming_and_going()
 {
-	local i online=/sys/devices/system/cpu/cpu1/online
+	local online=/sys/devices/system/cpu/cpu1/online
 	[ -e $online ] || skip "CPU 1 cannot be switched off"
 	load &
 	( while :; do echo 0 > $online; echo 1 > $online; done ) &
-	for i in $(seq 10); do
+	for _ in $(seq 10); do
 		echo function > current_tracer
 		echo nop > current_tracer
 	done

@@ -29,4 +29,16 @@ what_is_in_a_module_that_is_not_needed()
 		"__value_refs:$value" "__dynfunc_sites:$function"
 }
 
-run_tests whatever_a_table_holds what_is_in_a_module_that_is_not_needed
+# How many, and with which seed, may be said on the kernel's command line.
+anything_at_random()
+{
+	local number seed
+	need_modules
+	number=$(sed -n 's/.*\<tables=\([0-9]*\).*/\1/p' /proc/cmdline)
+	seed=$(sed -n 's/.*\<tables_seed=\([0-9]*\).*/\1/p' /proc/cmdline)
+	perl "$HERE/change_tables.pl" "$HERE/test_modules/tables_test.ko" any "${number:-200}" \
+		"${seed:-1}"
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+run_tests anything_at_random whatever_a_table_holds what_is_in_a_module_that_is_not_needed

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Each allocation of memory fails once, in what other users of function tracing do: the graph
+# tracer, the stack tracer, their filters, options, lists of pids, and instances that go.
+
+. "$(dirname "$0")/failing_functions.sh"
+
+on_or_off()
+{
+	case $(< current_tracer) in
+	nop) equal "attached, tracer off" "$(attached)" 0 ;;
+	*) [ "$(attached)" -gt 0 ] || fail "nothing attached, tracer on" ;;
+	esac
+	echo nop > current_tracer
+	equal "attached, switched off" "$(attached)" 0
+}
+
+the_graph_tracer_comes()
+{
+	grep -q function_graph available_tracers || skip "no function_graph"
+	begin_tracing
+	each on_or_off write current_tracer function_graph
+	end_tracing
+}
+
+still_traced()
+{
+	[ "$(attached)" -ge "$all" ] || fail "$(attached) attached, not $all"
+	[ -z "$file" ] || echo "$text" > $file
+	[ "$(attached)" -le "$((all + 1))" ] || fail "$(attached) attached, not $all"
+}
+
+options_change()
+{
+	local all file text=0
+	begin_tracing
+	echo function > current_tracer
+	all=$(attached)
+	for file in options/func_stack_trace options/func-no-repeats options/function-fork; do
+		[ -e $file ] || continue
+		each still_traced write $file 1
+	done
+	end_tracing
+}
+
+graph_filters_change()
+{
+	local all file text=
+	[ -e set_graph_function ] || skip "no function graph tracer"
+	begin_tracing
+	echo function_graph > current_tracer
+	all=$(attached)
+	for file in set_graph_function set_graph_notrace; do
+		each still_traced write $file 'vfs_r*'
+	done
+	end_tracing
+}
+
+filter_back()
+{
+	echo 'vfs_*' > stack_trace_filter
+	equal "attached" "$(attached)" 0
+}
+
+stack_off()
+{
+	echo 0 > /proc/sys/kernel/stack_tracer_enabled
+	equal "attached" "$(attached)" 0
+}
+
+the_stack_tracer_comes()
+{
+	[ -e stack_trace_filter ] || skip "no stack tracer"
+	begin_failing
+	trap 'stop_jobs; stack_off; echo > stack_trace_filter' EXIT
+	echo 'vfs_*' > stack_trace_filter
+	each filter_back append stack_trace_filter 'ksys_*'
+	each stack_off write /proc/sys/kernel/stack_tracer_enabled 1
+}
+
+no_pids()
+{
+	equal "attached" "$(attached)" "$all"
+	echo > set_ftrace_notrace_pid
+	equal "pids" "$(< set_ftrace_notrace_pid)" "no pid"
+}
+
+pids_that_are_not_traced_change()
+{
+	local all
+	begin_tracing
+	echo function > current_tracer
+	all=$(attached)
+	each no_pids append set_ftrace_notrace_pid $$
+	end_tracing
+}
+
+instance_there()
+{
+	[ ! -d instances/failing ] || rmdir instances/failing
+	equal "attached" "$(attached)" 0
+}
+
+instance_away()
+{
+	if [ ! -d instances/failing ]; then
+		# What is freed with the instance must not be called any more.
+		equal "attached, without it" "$(attached)" 0
+		mkdir instances/failing
+		echo 'vfs_open:stacktrace' > instances/failing/set_ftrace_filter
+		echo 'vfs_write:traceoff' >> instances/failing/set_ftrace_filter
+		echo 'vfs_r*' >> instances/failing/set_ftrace_filter
+	fi
+	echo function > instances/failing/current_tracer
+	[ "$(attached)" -gt 0 ] || fail "its tracer does nothing"
+}
+
+instances_come_and_go()
+{
+	begin_failing
+	instance_away
+	each instance_away rmdir instances/failing
+	instance_there
+	# Of thousands of allocations for one, few are ours.
+	[ -z "$all_fail" ] || every=40 each instance_there mkdir instances/failing
+}
+
+run_tests the_graph_tracer_comes options_change graph_filters_change the_stack_tracer_comes \
+	pids_that_are_not_traced_change instances_come_and_go

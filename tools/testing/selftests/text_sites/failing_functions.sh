@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the tests have in common in which allocations of memory fail.
+#
+# With slub_debug=U on the kernel's command line, they also see whether anything has been
+# leaked, or with kmemleak. That takes long. With failing_all there, each allocation fails
+# alone and with all others after it; otherwise those that are many take turns.
+
+. "$(dirname "$0")/functions.sh"
+
+DEBUG=/sys/kernel/debug
+FAIL_NTH="$HERE/fail_nth"
+[[ " $(< /proc/cmdline) " != *' failing_all '* ]] || all_fail=1
+
+# What is told about functions that are not ours does not count, nor do allocations that are
+# kept for the next time: pages of targets, the map's leaves, and stacks of return addresses.
+OURS='fentry_|ftrace_|text_site_|text_target|text_areas|marker|imv_|dynfunc|tracepoint_|tracing_|fgraph_|trace_'
+KEPT='text_target_reserve|map_lead|area_index|chunk_|alloc_retstack|copy_process|ring_buffer|trace_find_cmdline|trace_alloc_tgid|saved_cmdlines|seq_read|single_open|kernfs'
+
+# Allocations that may sleep fail as well; what failed is not printed. Those of tasks that
+# are to fail do so each time.
+begin_failing()
+{
+	local attr
+	[ -e $DEBUG/failslab ] && [ -e $DEBUG/fail_page_alloc ] ||
+		skip "no CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS"
+	for attr in failslab fail_page_alloc; do
+		echo N > $DEBUG/$attr/ignore-gfp-wait
+		echo 0 > $DEBUG/$attr/verbose
+		echo Y > $DEBUG/$attr/task-filter
+		echo -1 > $DEBUG/$attr/times
+		echo 100 > $DEBUG/$attr/probability
+	done
+	echo 0 > $DEBUG/fail_page_alloc/min-order
+	echo N > $DEBUG/fail_page_alloc/ignore-gfp-highmem
+	find_sites
+}
+
+# What is on already need not be switched on, for the first event.
+begin_tracing()
+{
+	begin_failing
+	echo 'vfs_*' > set_ftrace_filter
+	echo 1 > events/sched/sched_process_exec/enable
+}
+
+end_tracing()
+{
+	echo nop > current_tracer
+	echo 0 > events/enable
+	equal "attached" "$(attached)" 0
+}
+
+# How many functions have something attached, as a number. Where much is done this often, no
+# program is started that the shell can do without.
+attached()
+{
+	local lines
+	mapfile -t lines < enabled_functions
+	echo ${#lines[@]}
+}
+
+# Sites hold what they are said to hold.
+text_agrees()
+{
+	equal "calls in text, $1" "$(site_text | sed -n 's/^call //p')" "$2"
+}
+
+# The sites that there are now of functions that the tests trace: to be looked at often
+find_sites()
+{
+	! can_trace || grep -E ' (vfs_|ksys_|ops_test_|pass|first|second|direct_many_|.*\])' \
+		available_filter_functions_addrs > /tmp/failing_sites || :
+}
+
+# Their text is what is said to be attached. Modules' sites are left out where modules come
+# and go, and $sites_change is set: to list them all again would take long.
+consistent()
+{
+	local text lines calls=0
+	can_trace || return 0
+	text=$("$HERE/site_text" < /tmp/failing_sites)
+	[[ ! $text =~ 'call '([0-9]+) ]] || calls=${BASH_REMATCH[1]}
+	mapfile -t lines < enabled_functions
+	[ -z "$sites_change" ] || mapfile -t lines < <(printf '%s\n' "${lines[@]}" | grep -v '\[')
+	equal "calls in text" "$calls" "$([ -z "${lines[*]}" ] && echo 0 || echo ${#lines[@]})"
+}
+
+can_see_leaks() { [ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || [ -e $DEBUG/kmemleak ]; }
+
+# allocated: what there is of ours, by who has allocated it, as "NUMBER WHERE"
+allocated()
+{
+	local file
+	for file in $DEBUG/slab/kmalloc-*/alloc_traces; do
+		[ ! -e "$file" ] || cat "$file"
+	done | awk -v ours="$OURS" -v kept="$KEPT" '
+		function end() {
+			if (n && stack ~ ours && stack !~ kept)
+				count[stack] += n
+			n = 0
+		}
+		/ age=/ { end(); n = $1; stack = $2; sub(/.*kmalloc[^ ]* ?/, "", stack); next }
+		NF { depth = $1; sub(/\+.*/, "", depth); stack = stack " " depth; next }
+		{ end() }
+		END { end(); for (where in count) print count[where], where }'
+	awk -v ours="$OURS" '$3 ~ ours { sub(/\+.*/, "", $3); count[$3]++ }
+		END { for (where in count) print count[where], "vmalloc", where }' /proc/vmallocinfo
+}
+
+# more_than FILE: what is allocated now of which that was less
+more_than()
+{
+	allocated | awk 'FNR == NR { was[substr($0, index($0, " ") + 1)] = $1; next }
+		{ where = substr($0, index($0, " ") + 1) }
+		$1 > was[where] + 1 { print $1 - was[where], where }' "$1" -
+}
+
+# Some of it is freed after grace periods.
+nothing_leaked()
+{
+	local i more
+	if [ -e $DEBUG/kmemleak ]; then
+		sleep 1
+		echo scan > $DEBUG/kmemleak
+		echo scan > $DEBUG/kmemleak
+		more=$(grep -E "$OURS" $DEBUG/kmemleak | sort | uniq -c || :)
+		[ -z "$more" ] || fail "leaked: $more"
+	fi
+	for ((i = 0; i < 20; i++)); do
+		more=$(more_than /tmp/allocated)
+		[ -n "$more" ] || return 0
+		sleep 0.5
+	done
+	fail "leaked: $more"
+}
+
+# try N CHECK WHAT...: WHAT by fail_nth; CHECK looks at what has become of it ($error is how
+# it ended) and puts it back. $said is whether any failed.
+try()
+{
+	local n=$1 check=$2
+	shift 2
+	read -r said error <<< "$("$FAIL_NTH" "$n" "$@")"
+	consistent || fail "after allocation $n of '$*' failed, $error"
+	"$check" || fail "after allocation $n of '$*' failed, $error"
+}
+
+# [every=N] each CHECK WHAT...: WHAT with one allocation after the other failing, and then with all
+# others failing after it, too. It works before that, and when it has not.
+each()
+{
+	local n mode step total='' said error
+	try 0 "$@"
+	equal "'${*:2}' when none fails" "$error" 0
+	! can_see_leaks || allocated > /tmp/allocated
+	for mode in '' -; do
+		step=1
+		for ((n = 1; n < 20000; n += step)); do
+			try "$n$mode" "$@"
+			[ "$said" != none ] || break
+			[[ $all_fail || $n -lt 8 ]] || step=${every:-5}
+			[ "$error" != 0 ] || continue
+			try 0 "$@"
+			equal "'${*:2}' after allocation $n$mode has failed" "$error" 0
+		done
+		[ "$said" = none ] || fail "no end of allocations in '${*:2}'"
+		total=${total:-$((n - 1))}
+	done
+	[ "$total" -gt 0 ] || fail "nothing is allocated in '${*:2}'"
+	! can_see_leaks || nothing_leaked
+	echo "# ${*:2}: $total allocations"
+}

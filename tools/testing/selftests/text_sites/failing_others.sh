@@ -1,0 +1,303 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Each allocation of memory fails once, in what is done with commands, probes, events, modules,
+# and by callers in the kernel; and when files are only read.
+
+. "$(dirname "$0")/failing_functions.sh"
+
+DO=/sys/module/ops_test/parameters/do
+SAMPLE=/sys/kernel/debug/jump_function
+OWNER=/sys/module/immediate_owner/parameters
+
+# need_module FILE...: have them loaded until the test ends
+need_module()
+{
+	local module
+	for module; do
+		[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
+		insmod "$HERE/test_modules/$module.ko"
+		mods="$module $mods"
+	done
+	trap 'stop_jobs; rmmod $mods' EXIT
+	find_sites
+}
+
+no_command()
+{
+	local line
+	while read -r line; do
+		line=${line%:unlimited}
+		echo "!${line/:count=/:}" >> set_ftrace_filter
+	done < <(grep "^vfs.*:" set_ftrace_filter)
+	equal "attached" "$(attached)" 0
+}
+
+with_command()
+{
+	[ -z "$(< set_ftrace_filter)" ] || grep -q "$command" set_ftrace_filter ||
+		equal "attached" "$(attached)" 0
+	echo "$command" >> set_ftrace_filter
+	equal "attached" "$(attached)" 1
+}
+
+commands_come_and_go()
+{
+	local command
+	begin_failing
+	echo 1 > events/sched/sched_process_exec/enable
+	for command in vfs_fsync:enable_event:sched:sched_process_wait vfs_fsync:stacktrace:5 \
+		vfs_fsync:snapshot vfs_fsync:dump vfs_fsync:cpudump; do
+		each no_command append set_ftrace_filter "$command"
+	done
+	command=vfs_fsync:stacktrace
+	with_command
+	each with_command append set_ftrace_filter '!vfs_fsync:stacktrace'
+	no_command
+	echo 0 > events/enable
+	text_agrees "off" ''
+}
+
+nothing_waits()
+{
+	echo > set_ftrace_filter
+	equal "filter" "$(filter)" ''
+}
+
+filters_wait_for_modules()
+{
+	begin_failing
+	each nothing_waits append set_ftrace_filter '*:mod:no_such'
+	each nothing_waits write set_ftrace_filter ':mod:no_such'
+}
+
+no_probes()
+{
+	[ ! -e events/kprobes/enable ] || echo 0 > events/kprobes/enable
+	[ ! -e events/fprobes/enable ] || echo 0 > events/fprobes/enable
+	echo > kprobe_events
+	[ ! -e dynamic_events ] || echo > dynamic_events
+	equal "attached" "$(attached)" 0
+}
+
+probe_off()
+{
+	echo 0 > events/$probe/enable
+	equal "attached" "$(attached)" 0
+}
+
+probes_come()
+{
+	local probe
+	begin_failing
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	trap 'stop_jobs; no_probes' EXIT
+	echo 1 > events/sched/sched_process_exec/enable
+	each no_probes append kprobe_events 'p:failing vfs_fsync'
+	echo 'p:failing vfs_fsync' > kprobe_events
+	probe=kprobes/failing
+	each probe_off write events/$probe/enable 1
+	echo > kprobe_events
+	if grep -q 'f\[:' README; then
+		echo 'f:failing vfs_r*' > dynamic_events
+		probe=fprobes/failing
+		each probe_off write events/$probe/enable 1
+	fi
+	no_probes
+	echo 0 > events/enable
+	text_agrees "off" ''
+}
+
+events_off()
+{
+	echo 0 > events/sched/enable
+	echo 1 > events/sched/sched_process_exec/enable
+}
+
+# Their tracepoints change in one batch.
+events_come()
+{
+	begin_tracing
+	each events_off write events/sched/enable 1
+	end_tracing
+}
+
+# did CALLS: what the calls of f and g make run
+did() { equal "calls" "$(< /sys/module/ops_test/parameters/calls)" "$1"; }
+
+NONE='a 0 0 b 0 0 c 0 0 one 0 0 two 0 0'
+
+no_ops()
+{
+	# shellcheck disable=SC2154 # of try() in failing_functions.sh
+	if [ "$error" = 0 ]; then did "$expected"; else did "$NONE"; fi
+	[ "$error" != 0 ] || [ -z "$undo" ] || echo "$undo" > $DO
+	did "$NONE"
+	[ -z "$new" ] || echo "$new" > $DO
+	equal "attached" "$(attached)" 0
+}
+
+ops_come()
+{
+	local expected undo new
+	begin_failing
+	need_module ops_test
+	expected=$NONE undo='' new='new a'
+	each no_ops write $DO 'ip a f'
+	each no_ops write $DO 'ips a g'
+	each no_ops write $DO 'filter a ops_test_*'
+	each no_ops write $DO 'notrace a ops_test_*'
+	new=''
+	echo 'ips a g' > $DO
+	expected='a 1 1 b 0 0 c 0 0 one 0 0 two 0 0' undo='unregister a'
+	each no_ops write $DO 'register a'
+	echo 'new b ipmodify' > $DO
+	echo 'ip b f' > $DO
+	expected='a 0 0 b 1 0 c 0 0 one 0 0 two 0 0' undo='unregister b'
+	each no_ops write $DO 'register b'
+	echo 'new c direct' > $DO
+	echo 'ip c g' > $DO
+	expected='a 0 0 b 0 0 c 0 0 one 0 1 two 0 0' undo='not-direct c one'
+	each no_ops write $DO 'direct c one'
+}
+
+back_again()
+{
+	if [ "$error" = 0 ]; then did "$after"; else did "$before"; fi
+	[ "$error" != 0 ] || echo "$undo" > $DO
+	[ -z "$undo2" ] || [ "$error" != 0 ] || echo "$undo2" > $DO
+	did "$before"
+}
+
+ops_change_and_go()
+{
+	local before after undo undo2=''
+	begin_failing
+	need_module ops_test
+	echo 'ip a f' > $DO
+	echo 'register a' > $DO
+	before='a 1 0 b 0 0 c 0 0 one 0 0 two 0 0'
+	after='a 1 1 b 0 0 c 0 0 one 0 0 two 0 0' undo='not-ip a g'
+	each back_again write $DO 'ip a g'
+	after='a 0 1 b 0 0 c 0 0 one 0 0 two 0 0' undo='only-ip a f'
+	each back_again write $DO 'only-ip a g'
+	# With both functions in the filter, one is taken away
+	echo 'ip a g' > $DO
+	before='a 1 1 b 0 0 c 0 0 one 0 0 two 0 0'
+	after='a 0 1 b 0 0 c 0 0 one 0 0 two 0 0' undo='ip a f'
+	each back_again write $DO 'not-ip a f'
+	after=$NONE undo='register a'
+	each back_again write $DO 'unregister a'
+	echo 'unregister a' > $DO
+
+	echo 'new c direct' > $DO
+	echo 'ips c g' > $DO
+	echo 'direct c one' > $DO
+	before='a 0 0 b 0 0 c 0 0 one 1 1 two 0 0'
+	after='a 0 0 b 0 0 c 0 0 one 0 0 two 1 1' undo='modify-direct c one'
+	each back_again write $DO 'modify-direct c two'
+	after=$NONE undo='direct c one'
+	each back_again write $DO 'not-direct c one'
+	echo 'not-direct c one' > $DO
+	did "$NONE"
+	text_agrees "off" ''
+}
+
+loaded_or_not()
+{
+	if grep -q "^$module " /proc/modules; then
+		[ -z "$check" ] || equal "$module" "$(< /sys/module/$module/parameters/check)" right
+		rmmod $module
+	else
+		[ "$error" != 0 ] || fail "it is not there"
+	fi
+	! grep -q "\[$module\]" enabled_functions || fail "it is traced still"
+}
+
+away_or_not()
+{
+	if grep -q "^$module " /proc/modules; then
+		[ "$error" != 0 ] || fail "it is there still"
+		equal "$module" "$(< /sys/module/$module/parameters/check)" right
+	else
+		insmod "$HERE/test_modules/$module.ko"
+	fi
+}
+
+modules_come_and_go()
+{
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
+	local module=tables_test check=1 sites_change=1
+	begin_failing
+	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
+	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
+	each loaded_or_not load "$HERE/test_modules/$module.ko"
+	echo 'vfs_*' > set_ftrace_filter
+	echo "*:mod:$module" >> set_ftrace_filter
+	echo function > current_tracer
+	each loaded_or_not load "$HERE/test_modules/$module.ko"
+	insmod "$HERE/test_modules/$module.ko"
+	each away_or_not unload $module
+	rmmod $module
+	echo nop > current_tracer
+}
+
+still_right() { equal "check" "$(< /sys/module/tables_test/parameters/check)" right; }
+
+# Without memory it says that something is wrong, but puts it back.
+values_jumps_and_markers_change()
+{
+	begin_failing
+	need_module tables_test
+	each still_right read /sys/module/tables_test/parameters/check
+}
+
+limits_back()
+{
+	equal "of the owner" "$(< $OWNER/both)" "$([ "$error" = 0 ] && echo 7 14 || echo 64 128)"
+	echo 64 > $OWNER/both
+}
+
+jumps_back()
+{
+	equal "jumps" "$(sed 's/.*= //' $SAMPLE/all | xargs)" \
+		"$([ "$error" = 0 ] && echo 1000 1001 1012 1123 || echo 0 1 12 123)"
+	echo 0 > $SAMPLE/all
+}
+
+# These need no memory, but for the file that is written to.
+immediate_values_and_jump_functions_change()
+{
+	begin_failing
+	need_module immediate_owner immediate_reader
+	each limits_back write $OWNER/both 7
+	modprobe jump_function_sample || return 0
+	mods="jump_function_sample $mods"
+	each jumps_back write $SAMPLE/all 1
+}
+
+same_as_ever()
+{
+	# By a pipe: the size of a file of tracefs is 0.
+	cmp -s /tmp/failing_whole <(cat "$file") || fail "$file is another"
+}
+
+files_are_read()
+{
+	local file
+	begin_tracing
+	echo 'vfs_open:traceoff' >> set_ftrace_filter
+	echo function > current_tracer
+	for file in available_filter_functions available_filter_functions_addrs \
+		enabled_functions touched_functions set_ftrace_filter set_ftrace_notrace \
+		set_graph_function dyn_ftrace_total_info set_marker; do
+		[ -e $file ] || continue
+		cat $file > /tmp/failing_whole
+		each same_as_ever read $file
+	done
+	echo '!vfs_open:traceoff' >> set_ftrace_filter
+	end_tracing
+}
+
+run_tests commands_come_and_go filters_wait_for_modules probes_come events_come ops_come \
+	ops_change_and_go modules_come_and_go values_jumps_and_markers_change \
+	immediate_values_and_jump_functions_change files_are_read

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What a grammar makes is written to each control file, see fuzz_files.c. After a thousand
+# writes each time, sites hold what they are said to hold. The kernel's command line, or the
+# environment, says how many writes there are, and with which seed the first thousand are
+# made: fuzz_writes=NUMBER, fuzz_seed=NUMBER.
+
+. "$(dirname "$0")/functions.sh"
+
+ROUND_WRITES=1000
+
+# setting NAME DEFAULT
+setting()
+{
+	local name=$1 value
+	value=${!name:-$(tr ' ' '\n' < /proc/cmdline | sed -n "s/^$name=//p" | tail -n1)}
+	echo "${value:-$2}"
+}
+
+modules()
+{
+	local name
+	for name in functions_many tables_test copies_000; do
+		[ ! -e "$HERE/test_modules/$name.ko" ] || echo "$HERE/test_modules/$name.ko"
+	done
+}
+
+# Everything is as it was before, in the top directory and without instances.
+put_back()
+{
+	local dir name line
+	set +e
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	echo 0 > /proc/sys/kernel/stack_tracer_enabled
+	echo 3072 > $ROUND
+	for dir in . instances/*/; do
+		[ -e "$dir/current_tracer" ] || continue
+		echo nop > "$dir/current_tracer"
+		echo 0 > "$dir/events/enable"
+		echo > "$dir/set_event"
+		for name in set_event_pid set_ftrace_pid set_ftrace_notrace_pid; do
+			[ ! -e "$dir/$name" ] || echo > "$dir/$name"
+		done
+		# Commands are taken away one by one, and as often as they are there.
+		while read -r line; do
+			line=${line%:unlimited}
+			echo "!${line/:count=/:}" >> "$dir/set_ftrace_filter"
+		done < <(grep -v '^#' "$dir/set_ftrace_filter" | grep ':' | grep -v ':mod:')
+		for name in set_ftrace_filter set_ftrace_notrace; do
+			echo > "$dir/$name"
+		done
+		for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
+			sym-addr; do
+			[ ! -e "$dir/options/$name" ] || echo 0 > "$dir/options/$name"
+		done
+		echo 1 > "$dir/tracing_on"
+	done
+	for name in set_graph_function set_graph_notrace stack_trace_filter set_marker; do
+		[ ! -e $name ] || echo > $name
+	done
+	[ ! -e max_graph_depth ] || echo 0 > max_graph_depth
+	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
+	[ ! -e kprobe_events ] || echo > kprobe_events
+	[ ! -e dynamic_events ] || echo > dynamic_events
+	for dir in instances/*/; do
+		[ ! -d "$dir" ] || rmdir "$dir"
+	done
+	for name in $(modules); do
+		name=${name##*/}
+		! grep -q "^${name%.ko} " /proc/modules || rmmod "${name%.ko}"
+	done
+}
+
+# The tasks have gone: nobody changes anything.
+agree()
+{
+	equal "calls in text" "$(site_text | sed -n 's/^call //p')" \
+		"$(wc -l < enabled_functions | sed 's/^0$//')"
+	equal "breakpoints" "$(site_text | sed -n 's/^int3 //p')" ''
+}
+
+# fuzz WRITES SEED TASKS
+fuzz()
+{
+	local seed=$2 left=$1 now
+	trap 'stop_jobs; put_back' EXIT
+	old=$(complaints)
+	while [ "$left" -gt 0 ]; do
+		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
+		# shellcheck disable=SC2046
+		echo "# seed $seed: $("$HERE/fuzz_files" "$seed" $now "$3" $(modules))"
+		agree || fail "after seed $seed, $now writes, $3 tasks"
+		[ "$(complaints)" = "$old" ] ||
+			fail "seed $seed, $now writes, $3 tasks: $(complaints | tail -n1)"
+		left=$((left - now)) seed=$((seed + 1))
+	done
+	put_back
+	equal "attached" "$(wc -l < enabled_functions)" 0
+	equal "text" "$(site_text)" "nop $(nr_available)"
+	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
+}
+
+by_one_task()
+{
+	local writes; writes=$(setting fuzz_writes 1000)
+	fuzz $((writes / 4)) "$(setting fuzz_seed 1)" 1
+}
+
+by_four_tasks()
+{
+	local writes; writes=$(setting fuzz_writes 1000)
+	fuzz $((writes * 3 / 4)) "$(setting fuzz_seed 1)" 4
+}
+
+run_tests by_one_task by_four_tasks
