@@ -8,25 +8,38 @@ TOP=${TS_TOP:-$(cd "$HARNESS/../../.." && pwd)}
 BUILD=${TS_BUILD:-$TOP/build}
 SOURCE=${TS_SOURCE:-/usr/src/linux-source-6.12.tar.xz}
 CONFIG=${TS_CONFIG:-$HARNESS/config}
+# Another kernel source, in a folder
+BASE=${BASE:-}
 
-ENGINE=${ENGINE:-text_sites}
 VARIANT=${VARIANT:-}
+ENGINE=${ENGINE:-$(sed -n 's/^# engine: //p' "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :)}
+ENGINE=${ENGINE:-text_sites}
 JOBS=${JOBS:-$(nproc)}
 V=${V:-0}
 MACHINES=${MACHINES:-all}
+GROUP=${GROUP:-plain}
 ROWS=${ROWS:-all}
+NUMBERS=${NUMBERS:-all}
+FILES=${FILES:-}
+SLOW=${SLOW:-1}
 
-KERNEL=$ENGINE${VARIANT:+-$VARIANT}
+# What is made of another base has names of its own.
+OF=
+if [ -n "$BASE" ]; then
+	SOURCE=$(realpath -m "$BASE")
+	OF=-of-${SOURCE##*/}
+fi
+KERNEL=$ENGINE${VARIANT:+-$VARIANT}$OF
 OUT=$BUILD/$KERNEL
 ROOTFS=$BUILD/rootfs/$KERNEL
-TREE=$BUILD/tree
-STAMPS=$BUILD/stamps
 LOG=$BUILD/log
+RESULTS=$BUILD/results/$GROUP
+MACHINES_TAB=${TS_MACHINES:-$HARNESS/machines.tab}
 # The base as it is, to compare with, is a tree of its own.
-if [ "$ENGINE" = base ]; then
-	TREE+=-base
-	STAMPS+=-base
-fi
+[ "$ENGINE" != base ] || OF=-base$OF
+TREE=$BUILD/tree$OF
+STAMPS=$BUILD/stamps$OF
+PATCHED=$BUILD/patched$OF
 
 # Administrators' programs (depmod, insmod) are used without their rights.
 export PATH="$PATH:/usr/sbin:/sbin"
@@ -56,6 +69,27 @@ finish()
 
 # begin NAME: from here until finish, NAME counts as not done
 begin() { rm -f "$STAMPS/$1"; }
+
+# machine_id NAME: a machine's name among those of all groups, for logs and messages
+machine_id() { [ "$GROUP" = plain ] && printf '%s' "$1" || printf '%s' "$GROUP-$1"; }
+
+# kept NAME OF: there are results of NAME, and they are of OF
+kept() { [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
+
+# keep NAME OF [LINE]: keeps standard input as the results of NAME, which began SECONDS ago and is
+# LINE in the table; they are there whole or not at all
+keep()
+{
+	mkdir -p "$RESULTS"
+	rm -f "$RESULTS/$1.of"
+	cat >"$RESULTS/$1"
+	printf '%s\n' "$2" "$(date '+%Y-%m-%d %H:%M')" "$(commit)" "$SECONDS" "${3:-}" \
+		>"$RESULTS/$1.tmp"
+	mv "$RESULTS/$1.tmp" "$RESULTS/$1.of"
+}
+
+# commit: which of ours it is, and whether there is more than that
+commit() { git -c safe.directory="$TOP" -C "$TOP" describe --always --dirty=+ 2>/dev/null || echo -; }
 
 # first_error LOG: the line of a log that says what went wrong
 first_error()

@@ -86,7 +86,7 @@ distrust()
 
 # source_named WITH: the sed program that finds the compiler's warnings, and puts
 # WITH in their place, in which \2 is the file's name in the tree
-source_named() { printf '%s' "s,^(\.\./tree/|\.\./|$TREE/)?([^: ]+):[0-9:]+ warning: .*,$1,p"; }
+source_named() { printf '%s' "s,^(\.\./${TREE##*/}/|\.\./|$TREE/)?([^: ]+):[0-9:]+ warning: .*,$1,p"; }
 
 # Files of ours that the log warns about, and any complaint of objtool or
 # modpost: those look at the result as a whole, and the base has none.

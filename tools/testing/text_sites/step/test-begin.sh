@@ -3,5 +3,5 @@
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
-rm -rf "$BUILD/results"
-mkdir "$BUILD/results"
+rm -rf "$RESULTS"
+mkdir -p "$RESULTS"

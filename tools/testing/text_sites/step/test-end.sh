@@ -3,5 +3,5 @@
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
-find "$BUILD/results" -type f -print0 | sort -z | xargs -0 -r cat |
+find "$RESULTS" -type f ! -name '*.of' -print0 | sort -z | xargs -0 -r cat |
 	"$HARNESS/results" sum

@@ -1,0 +1,104 @@
+#!/bin/bash
+# Reads the source as maintainers do: compiles our files with W=1 and with sparse, the
+# selftests by their own Makefile, and a kernel's configuration with text_sites.config; then
+# does what host/check.t does. In a build folder of its own, as W=1 changes every command.
+set -eu -o pipefail
+. "$(dirname "$0")/../lib.sh"
+
+out=$BUILD/check
+results=$BUILD/results/check
+
+[ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
+export PATH="/usr/lib/ccache:$PATH"
+
+kbuild() { make -C "$TREE" O="$out/$1" --no-print-directory "${@:2}"; }
+
+# ends NAME LOG [WHY]: notes how it ended
+ends()
+{
+	local end=pass
+	[ -z "${3:-}" ] || end=fail
+	say "$1: ${3:-nothing to be said} (log: $(short "$2"))"
+	printf '%s\t%s\t%s\t%s\n' "$end" "check: $1" "${3:-}" "$(short "$2")" >>"$results"
+}
+
+# Objects of ours that this kernel has, by what was compiled for it
+our_objects()
+{
+	sed -nE 's,^((arch|kernel)/.*)\.[cS]$,\1.o,p' "$STAMPS/overlay.list" |
+		while IFS= read -r object; do
+			[ ! -e "$OUT/$object" ] || printf '%s\n' "$object"
+		done
+	# Some of ours are part of these.
+	printf '%s\n' kernel/trace/{ring_buffer,fgraph,trace_events}.o
+}
+
+# our_warnings LOG: those of our files
+our_warnings()
+{
+	sed -nE "s,^(\.\./|$TREE/)*([^: ]+):[0-9:]+ (warning|error): .*,\2\t&,p" "$1" |
+		sort | join -t $'\t' - "$STAMPS/overlay.list" | cut -f2-
+}
+
+check_objects()
+{
+	local log=$LOG/check-objects.log warnings objects
+	mapfile -t objects < <(our_objects)
+	mkdir -p "$out/kernel"
+	cp "$OUT/.config" "$out/kernel/.config"
+	if ! logged "$log" "compiling with W=1 and sparse" \
+		kbuild kernel -k -j"$JOBS" W=1 C=2 "${objects[@]}"; then
+		ends "W=1 and sparse" "$log" "does not compile: $(first_error "$log")"
+		return
+	fi
+	warnings=$(our_warnings "$log")
+	printf '%s' "$warnings" >"$LOG/check-warnings.log"
+	ends "W=1 and sparse, ${#objects[@]} objects" "$LOG/check-warnings.log" \
+		"${warnings:+$(wc -l <<<"$warnings") warnings, the first: $(head -n1 <<<"$warnings")}"
+}
+
+check_selftests()
+{
+	local log=$LOG/check-selftests.log why=
+	# In the tree: given with O=, their modules would be looked for in that kernel.
+	local make=(make -C "$TREE/tools/testing/selftests" TARGETS=text_sites FORCE_TARGETS=1
+		KDIR="$OUT" --no-print-directory)
+	logged "$log" "compiling the selftests" "${make[@]}" ||
+		why="do not compile: $(first_error "$log")"
+	"${make[@]}" clean >>"$log" 2>&1 || why=${why:-cannot be cleaned up}
+	ends "TARGETS=text_sites" "$log" "$why"
+}
+
+check_config()
+{
+	local log=$LOG/check-config.log why=
+	mkdir -p "$out/config"
+	if ! kbuild config x86_64_defconfig text_sites.config >"$log" 2>&1; then
+		why="cannot configure: $(first_error "$log")"
+	else
+		why=$("$HARNESS/config.sh" "$out/config/.config" /dev/null \
+			"$TREE/kernel/configs/text_sites.config" 2>&1) || :
+	fi
+	ends "make text_sites.config" "$log" "$why"
+}
+
+check_source()
+{
+	local log=$LOG/check-source.log why=
+	prove -v "$HARNESS/host/check.t" >"$log" 2>&1 </dev/null ||
+		why="$(grep -c '^not ok' "$log") tests failed, the first: $(grep -m1 '^not ok' "$log")"
+	ends "host/check.t" "$log" "$why"
+}
+
+main()
+{
+	mkdir -p "$out" "${results%/*}"
+	: >"$results"
+	check_config
+	check_selftests
+	check_objects
+	check_source
+}
+
+# On one line: bash reads a script as it goes, and this one may change meanwhile.
+main; exit

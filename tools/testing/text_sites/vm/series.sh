@@ -1,0 +1,21 @@
+# shellcheck shell=bash
+# A step of the series, booted: all KUnit tests have passed, the tracers that it has trace,
+# and the kernel has not complained.
+cd /sys/kernel/tracing || exit
+fail() { echo "$*"; status=1; }
+status=0
+
+for tracer in function function_graph; do
+	echo "$tracer" >current_tracer || fail "no $tracer"
+	ls -R /proc/self >/dev/null
+	grep -q 'vfs_' trace || fail "$tracer has traced nothing"
+	echo nop >current_tracer
+done
+echo 1 >events/enable
+ls -R /proc/self >/dev/null
+echo 0 >events/enable
+grep -q 'sys_enter\|sys_exit' trace || fail "no event was recorded"
+dmesg | grep -E '^(\[[^]]*\] *)?( *)not ok ' && fail "tests have failed"
+dmesg | grep -E 'BUG|WARNING|Oops|Call Trace' && fail "the kernel complains"
+dmesg | grep -cE '\] +ok ' | sed 's/$/ tests passed/'
+exit "$status"
