@@ -1,0 +1,202 @@
+#!/usr/bin/perl
+# The mutants: each fits the sources and has a killer; and on a toy, what runs them sees
+# which are killed and which survive, and changes nothing but its copy.
+use strict;
+use warnings;
+use Test::More;
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+
+my $mutants = abs_path(dirname(__FILE__) . '/../mutants');
+my $dir = tempdir(CLEANUP => 1);
+
+delete @ENV{qw(ONLY MAKEFLAGS TS_TOP TS_BUILD TS_MUTANTS)};
+
+sub put
+{
+	my ($path, $text) = @_;
+	make_path(dirname($path));
+	open my $file, '>', $path or die "$path: $!";
+	print $file $text;
+	close $file;
+}
+
+sub get
+{
+	open my $file, '<', $_[0] or return '';
+	local $/;
+	return scalar <$file>;
+}
+
+# run ARGUMENT...: what it prints, and its exit status
+sub run
+{
+	my $out = qx('$mutants/run' @_ 2>&1 </dev/null);
+	return ($out, $? >> 8);
+}
+
+my @patches = glob "$mutants/*.patch";
+cmp_ok(scalar @patches, '>=', 80, 'there are many');
+is((run('--check'))[0], '', 'each fits, says what it breaks, and has a killer');
+my %listed = map { /^([^#\t][^\t]*)\t([^\t]+)\t([^\t]+)\t/ ? ($1 => [$2, $3]) : () }
+	split /\n/, get("$mutants/table.tab");
+for my $patch (@patches) {
+	my $name = basename($patch, '.patch');
+	my ($killer) = get($patch) =~ /^Killer: (.+)$/m;
+	is($listed{$name}[0], $killer // '-', "$name: in the table");
+	like($listed{$name}[1] // '', qr/^(?:red \d{4}-\d\d-\d\d|not run|equivalent)$/, '  and has not survived');
+}
+is(scalar keys %listed, scalar @patches, 'the table has no others');
+# A mutant is named after the kind of its killer.
+my %kinds = (host => 'host', kunit => 'kunit', machine => 'kselftest');
+for my $name (sort keys %listed) {
+	my $kind = $kinds{$name =~ s/-.*//r} // 'none';
+	like($listed{$name}[0], qr/^(?:-$|$kind )/, "$name: is named after that");
+}
+
+# A toy: a source of three lines, and a test of two of them
+my $top = "$dir/top";
+my $toy = "$top/kernel/toy.txt";
+@ENV{qw(TS_TOP TS_BUILD TS_MUTANTS)} = ($top, "$dir/build", "$dir/mutants");
+
+sub toy
+{
+	my ($name, $what, $from, $to) = @_;
+	put("$dir/mutants/$name.patch", "$what\n\n--- a/kernel/toy.txt\n+++ b/kernel/toy.txt\n" .
+					"\@\@ -1 +1 \@\@\n-$from\n+$to\n");
+}
+
+put($toy, "one\ntwo\nthree\nthree\n");
+put("$top/tools/testing/text_sites/host/toy.t", <<'T');
+use Test::More tests => 3;
+use File::Basename qw(dirname);
+open my $toy, '<', dirname(__FILE__) . '/../../../../kernel/toy.txt' or die;
+my @lines = <$toy>;
+is($lines[0], "one\n", 'the first line');
+is($lines[1], "two\n", 'the second line');
+pass('the rest');
+T
+toy('a', "One is none.\nKiller: host toy.t", 'one', 'none');
+is((run('--check'))[0], '', 'toy: fits');
+my ($out, $status) = run();
+is($status, 0, 'killed: all is well');
+like($out, qr/^mutants: a: red: the first line$/m, '  and says by what');
+is(get($toy), "one\ntwo\nthree\nthree\n", '  the sources are as they were');
+
+($out, $status) = run();
+like($out, qr/^mutants: 1 mutants, 0 to be run$/m, 'it is not run again');
+like((run('--table'))[0], qr/^a\thost toy\.t\tred \S+\tOne is none\.$/m, '  and is in the table');
+put($toy, "one\ntwo\nthree\nthree\n\n");
+like((run('--table'))[0], qr/^a\thost toy\.t\tnot run\t/m, '  unless the source has changed');
+
+toy('b', "Two is too much.\nKiller: host toy.t", 'two', 'too');
+($out, $status) = do { local $ENV{ONLY} = 'x* b*'; run() };
+unlike($out, qr/^mutants: a:/m, 'ONLY: the others are not run');
+like($out, qr/^mutants: b: red: the second line$/m, '  those that are picked are');
+
+put("$dir/mutants/c.patch", "Something is added.\nKiller: host toy.t\n\n" .
+    "--- a/kernel/toy.txt\n+++ b/kernel/toy.txt\n\@\@ -2 +2,2 \@\@\n two\n+and a half\n");
+($out, $status) = run();
+like($out, qr/^mutants: c: SURVIVED$/m, 'one that no test notices');
+like($out, qr/^mutants: c SURVIVED: Something is added\.$/m, '  is named in the end');
+is($status, 1, '  and is an error');
+
+put("$dir/mutants/c.patch", get("$dir/mutants/c.patch") =~
+    s/^Killer: .*/Equivalent: nobody reads that far/mr);
+($out, $status) = run();
+is($status, 0, 'one that cannot be noticed is no error');
+
+for (
+	['kernel/toy.txt does not fit', "None.\nKiller: host toy.t", 'four', 'five',
+		qr/^mutants: d\.patch: does not apply to kernel\/toy\.txt: what it changes is not there$/m],
+	['it fits in two places', "None.\nKiller: host toy.t", 'three', 'five',
+		qr/^mutants: d\.patch: does not apply to kernel\/toy\.txt: fits in several places$/m],
+	['no killer', 'None.', 'one', 'two', qr/^mutants: d\.patch: has no killer$/m],
+	['a killer that is not there', "None.\nKiller: host other.t", 'one', 'two',
+		qr/^mutants: d\.patch: its killer is not there$/m],
+	['a suite that is not there', "None.\nKiller: kunit other.case", 'one', 'two',
+		qr/^mutants: d\.patch: there is no suite other$/m],
+) {
+	my ($name, $what, $from, $to, $said) = @$_;
+	toy('d', $what, $from, $to);
+	($out, $status) = run();
+	like($out, $said, "$name: says so");
+	is($status, 1, '  and nothing is run');
+}
+unlink "$dir/mutants/d.patch";
+
+put("$top/tools/testing/text_sites/host/toy.t", "use Test::More tests => 1; ok(0, 'nothing');\n");
+($out, $status) = run();
+like($out, qr/^mutants: error: host toy\.t fails without any mutant: nothing$/m,
+	'a killer that always fails: says so');
+is($status, 1, '  and fails');
+
+put("$top/tools/testing/text_sites/host/toy.t", "use Test::More skip_all => 'no toy';\n");
+($out, $status) = run();
+like($out, qr/^mutants: error: host toy\.t is skipped: no toy$/m, 'one that is skipped: says so');
+
+# A toy kernel of two files; a machine in which a suite of tests reads each
+unlink glob "$dir/mutants/*";
+$ENV{TS_HARNESS} = "$dir/harness";
+for my $name (qw(marker immediate)) {
+	put("$top/kernel/$name.txt", "good\n");
+	put("$top/kernel/${name}_test.c", "KUNIT_CASE(test_it),\nKUNIT_CASE(test_more),\n" .
+	    "static struct kunit_suite suite = {\n\t.name\t= \"$name\",\n};\n");
+}
+put("$dir/harness/steps", <<'SH');
+#!/bin/bash
+echo "$TS_TOP: $*" >>"$TS_BUILD/steps"
+mkdir -p "$TS_BUILD/kernel"
+! grep -q error "$TS_TOP"/kernel/*.txt || { echo 'kernel: does not compile'; exit 1; }
+cp "$TS_TOP"/kernel/*.txt "$TS_BUILD/kernel/"
+SH
+put("$dir/harness/vm/machine", <<'SH');
+#!/bin/bash
+suites='immediate marker'
+case $* in *filter_glob=marker*) suites=marker ;; *filter_glob=*) suites=immediate ;; esac
+cd "$TS_BUILD/kernel"
+exec >"$TS_BUILD/log/mutants.console"
+! grep -q panic *.txt || { echo 'Kernel panic - not syncing'; exit 125; }
+for suite in $suites; do
+	grep -q bad $suite.txt && not='not ' || not=''
+	printf '    # Subtest: %s\n    1..2\n    %sok 1 test_it\n    ok 2 test_more\n%sok 1 %s\n' \
+		$suite "$not" "$not" $suite
+done
+SH
+chmod 0755, "$dir/harness/steps", "$dir/harness/vm/machine";
+
+sub kernel_toy
+{
+	my ($name, $file, $to, $more) = @_;
+	put("$dir/mutants/$name.patch", "It breaks.\nKiller: kunit $file.test_it\n" . ($more // '') .
+	    "\n--- a/kernel/$file.txt\n+++ b/kernel/$file.txt\n\@\@ -1 +1 \@\@\n-good\n+$to\n");
+}
+
+kernel_toy('a', 'marker', 'bad');
+kernel_toy('b', 'immediate', 'bad');
+($out, $status) = run();
+is($status, 0, 'kernel: all is well') or diag($out);
+like($out, qr/^mutants: a: red: marker: test_it, in a kernel with 1 other mutants$/m, '  two in one');
+like($out, qr/^mutants: b: red: immediate: test_it, in a kernel with 1 other mutants$/m, '  ...');
+my @steps = map { s/.*: //r } split /\n/, get("$dir/build/steps");
+is_deeply(\@steps, ['packages tree kernel rootfs', 'tree kernel', 'tree kernel'],
+	'  three kernels: as it is, with them, and as it is again');
+is(get("$dir/build/kernel/$_.txt"), "good\n", "  in the end without what breaks $_") for qw(marker immediate);
+
+kernel_toy('a', 'marker', 'harmless');
+kernel_toy('b', 'immediate', 'panic');
+($out, $status) = run();
+like($out, qr/^mutants: a: SURVIVED$/m, 'where one keeps the kernel from booting: each alone');
+like($out, qr/^mutants: b: red: kernel log \(Kernel panic - not syncing\)$/m, '  which that one is killed by');
+
+kernel_toy('a', 'marker', 'bad', "Alone: yes\n");
+kernel_toy('b', 'immediate', 'error');
+unlink "$dir/build/steps";
+($out, $status) = run();
+like($out, qr/^mutants: a: red: marker: test_it$/m, 'one that is to be alone is');
+like($out, qr/^mutants: b: broken: does not build: kernel: does not compile$/m, 'one that does not compile');
+is($status, 1, '  is an error');
+
+done_testing();
