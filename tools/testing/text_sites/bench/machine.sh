@@ -165,7 +165,7 @@ others_latency()
 	for ((i = 0; i < 9; i++)); do
 		echo 0 >tracing_max_latency
 		read -r _ <$COST/switch
-		read -r max[i] <tracing_max_latency
+		read -r "max[i]" <tracing_max_latency
 	done
 	put latency "$(printf '%d000\n' "${max[@]}" | sort -n | sed -n 5p)"
 	echo nop >current_tracer
@@ -249,6 +249,7 @@ starved()
 		while :; do :; done &
 	done
 	key=round.starved round chrt -i 0
+	# shellcheck disable=SC2046 # each a word
 	kill $(jobs -p)
 }
 
