@@ -1,7 +1,7 @@
 # Text sites: a function tracing engine for the Linux kernel, laid over
 # Debian's kernel source. The work is done by tools/testing/text_sites/.
 
-ENGINE  ?= text_sites
+ENGINE  ?=
 VARIANT ?=
 FILTER  ?= vfs_*
 CMD     ?= ls -R /proc/1
@@ -9,21 +9,25 @@ JOBS    ?= $(shell nproc)
 V       ?= 0
 MACHINES ?= all
 ROWS    ?= all
+FILES   ?=
+BASE    ?=
+NUMBERS ?= all
+ONLY    ?= all
+SLOW    ?= 1
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS
+export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
-# $(call VARIANT_STEPS,ENGINE,VARIANT): steps with that kernel, and with its machines
-VARIANT_STEPS = ENGINE=$(1) VARIANT=$(2) MACHINES='$(2)-*' \
-	TS_MACHINES=tools/testing/text_sites/machines-variants.tab $(STEPS:@%=%)
+TEST_ALL := tools/testing/text_sites/test-all
 
 .NOTPARALLEL:
-.PHONY: help packages tree kernel rootfs run shell test test-host test-machine test-long \
-	model test-classic test-variants bench bench-native clean distclean
+.PHONY: help packages tree patches series series-test check kernel rootfs run shell test \
+	test-host test-machine test-long model mutants test-classic test-variants test-all bench \
+	bench-native clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -31,15 +35,21 @@ help:
 	@echo
 	@echo 'make packages       install the Debian packages this needs'
 	@echo 'make tree           build/tree: the base with our patches and files'
+	@echo 'make patches        patches/, from the commits in build/patched'
+	@echo 'make series         build/series: all of it as mails for git am, with a cover letter'
 	@echo 'make kernel         build/<engine>: the kernel'
 	@echo 'make rootfs         what the emulated machine boots into'
 	@echo 'make shell          a shell in the machine'
 	@echo 'make test-host      the tests that need no machine'
 	@echo 'make model          the models alone, which test-host checks too'
+	@echo 'make mutants        break the code on purpose: a test must notice each time'
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  tests of kernels that are configured in another way'
+	@echo 'make check          sparse, W=1 and all else that reads the source'
+	@echo 'make series-test    compiles and boots each step of the series'
+	@echo 'make test-all       all of these; what has run with the same kernel is not run again'
 	@echo 'make bench          count what tracing costs, with this engine and in the base'
 	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
 	@echo 'make clean          remove what was built, but not the compiler cache'
@@ -51,7 +61,13 @@ help:
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
+	@echo "ONLY='debug-* rt-*' make test-all: only these, with the group in front of the name"
+	@echo 'SLOW=n              a machine may take n times as long, on a host with other work'
 	@echo "ROWS='lat*'         make bench: only these parts of bench/parts.tab"
+	@echo "BASE=folder         another kernel source, in place of Debian's: build/tree-of-<folder>"
+	@echo "NUMBERS='1 13'      make series-test: only these steps"
+	@echo "FILES='init/main.c' make tree: more files of the base that are to be patched"
+	@echo "ONLY='host-*'       make mutants: only these"
 	@echo 'JOBS=n              processes to compile with'
 	@echo 'V=1                 show what the tools print'
 
@@ -59,6 +75,14 @@ packages:
 	$(STEPS) packages
 tree:
 	$(STEPS) packages tree
+patches:
+	$(STEPS) $@
+series:
+	$(STEPS) packages tree series
+check:
+	$(STEPS) test-begin $(BUILT) series check test-end
+series-test:
+	$(STEPS) test-begin $(BUILT) series series-test test-end
 kernel:
 	$(STEPS) packages tree kernel
 rootfs:
@@ -68,23 +92,25 @@ run:
 shell:
 	$(STEPS) $(BUILT) shell
 test:
-	$(STEPS) test-begin $(BUILT) test-host test-machine test-end
+	$(STEPS) test-begin $(BUILT) series test-host test-machine test-end
 test-host:
 	$(STEPS) test-begin packages test-host test-end
 model:
 	$(STEPS) packages
 	@prove -v tools/testing/text_sites/host/model.t
+mutants:
+	$(STEPS) packages
+	@tools/testing/text_sites/mutants/run
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
 test-long:
-	@TS_MACHINES=tools/testing/text_sites/machines-long.tab $(STEPS:@%=%) \
-		test-begin $(BUILT) test-machine test-end
+	@ONLY='long-*' $(TEST_ALL)
 test-classic:
-	@ENGINE=classic MACHINES='base-*' $(STEPS:@%=%) test-begin $(BUILT) test-machine test-end
+	@ONLY='classic-*' $(TEST_ALL)
 test-variants:
-	@$(call VARIANT_STEPS,classic,no_engine) test-begin $(BUILT) test-machine
-	@$(call VARIANT_STEPS,classic,no_tracer) $(BUILT) test-machine
-	@$(call VARIANT_STEPS,text_sites,ring_buffer) $(BUILT) test-machine test-end
+	@ONLY='!plain-* !long-* !classic-*' $(TEST_ALL)
+test-all:
+	@$(TEST_ALL)
 bench:
 	@ENGINE=base VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench

@@ -14,7 +14,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V MACHINES TS_MACHINES TS_LIST)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V MACHINES GROUP ONLY SLOW TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -112,6 +112,24 @@ put("$dir/bad.tar.xz", "no archive\n");
 fails('a broken source package', "TS_SOURCE=$dir/bad.tar.xz $steps tree",
 	qr/^tree: cannot unpack \S+bad.tar.xz: /, 2);
 
+# mail SUBJECT, DIFF: a patch as git makes them
+sub mail
+{
+	my ($subject, $diff) = @_;
+	return <<"END" . $diff =~ s/^--- a\/(.*)/diff --git a\/$1 b\/$1\n$&/gmr;
+From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001
+From: A Maintainer <a\@example>
+Date: Sun, 22 Nov 2026 15:30:00 +0000
+Subject: [PATCH] $subject
+
+Why this is so.
+
+Signed-off-by: A Maintainer <a\@example>
+---
+
+END
+}
+
 my $good = <<'END';
 --- a/kernel/one.c
 +++ b/kernel/one.c
@@ -124,7 +142,7 @@ my $good = <<'END';
  line 15
  line 16
 END
-put("$top/patches/0001-good.patch", $good);
+put("$top/patches/0001-good.patch", mail('good', $good));
 works('a patch that fits elsewhere', "$steps tree");
 like(get("$build/tree/kernel/one.c"), qr/line 13\npatched\n/, '  is applied there');
 is(get("$build/tree/kernel/ours.c"), "ours\n", 'our files are in the tree');
@@ -136,13 +154,21 @@ my $two = <<'END';
 -two
 +2
 END
-put("$top/patches/0002-next.patch", $good =~ s/ line 11/ line eleven/r . $two);
+put("$top/patches/0002-next.patch", mail('next', $good =~ s/ line 11/ line eleven/r . $two));
+my $before = get("$build/tree/kernel/one.c");
 fails('a patch that does not quite fit', "$steps tree",
-	qr{^tree: patches/0002-next.patch does not apply to kernel/one.c \(log: }, 2);
+	qr{^tree: patches/0002-next.patch does not apply to kernel/one.c:9 \(log: }, 2);
 fails('  and again', "$steps tree", qr/does not apply/, 2);
-put("$top/patches/0002-next.patch", $good =~ s/one/none/gr);
-fails('a patch for no file', "$steps tree", qr{does not apply to kernel/none.c}, 2);
+is(get("$build/tree/kernel/one.c"), $before, '  and the tree is as it was');
+is(get("$build/tree/kernel/two.c"), "two\n", '  in all files');
+put("$top/patches/0002-next.patch", mail('next', $good =~ s/one/none/gr));
+fails('a patch for no file', "$steps tree", qr{^tree: patches/0002-next.patch does not apply to kernel/none.c \(}, 2);
+put("$top/patches/0002-next.patch", mail('next', $good =~ s/^\+patched\n//mr));
+fails('a patch that was cut', "$steps tree", qr{^tree: patches/0002-next.patch is not a patch: .*line }, 2);
 put("$top/patches/0002-next.patch", $two);
+fails('a patch that is not a mail', "$steps tree",
+	qr{^tree: patches/0002-next.patch cannot be applied: }, 2);
+put("$top/patches/0002-next.patch", mail('next', $two));
 make_old("$build/tree/kernel/one.c");
 works('patches that fit', "$steps tree");
 is(get("$build/tree/kernel/two.c"), "2\n", '  are applied');
@@ -180,6 +206,72 @@ is(get("$build/tree-base/kernel/two.c"), "two\n", '  is not patched');
 ok(-e "$build/tree-base/include/ours.h" && !-e "$build/tree-base/kernel/ours.c",
 	'  has nothing of ours but headers');
 is(works('the tree beside it', "$steps tree"), '', '  is not touched');
+
+# Patches are edited as commits
+my $git = "git -C $build/patched -c user.name=A -c user.email=a\@example";
+is(works('the commits of the patches', "$git log --reverse --format=%s base..series"), "good\nnext\n",
+	'  have their names');
+put("$build/patched/kernel/two.c", "2 1/2\n");
+fails('an edited file', "$steps tree", qr{^tree: \S+patched has changes that are not committed: .*make patches}, 1);
+fails('  is not lost', "$steps patches", qr{^patches: \S+patched has changes that are not committed}, 1);
+works('a commit', "$git commit -qam 'one more' -m 'Says why.'");
+fails('  is not lost, either', "$steps tree", qr{^tree: \S+patched has commits that are not in patches/}, 1);
+put("$top/patches/0001-good.patch", mail('good as gold', $good));
+fails('and patches that were edited meanwhile', "$steps patches", qr{^patches: patches/ has changed}, 1);
+put("$top/patches/0001-good.patch", mail('good', $good));
+works('all commits as patches', "$steps patches");
+is(join(' ', map { s{.*/}{}r } glob "$top/patches/*"), '0001-good.patch 0002-next.patch 0003-one-more.patch',
+	'  have numbers without holes');
+like(get("$top/patches/0003-one-more.patch"), qr{
+	\AFrom\ 0{40}\ .*\nFrom:\ A\ <a\@example>\nDate:\ .*\nSubject:\ \[PATCH\]\ one\ more\n
+	\nSays\ why\.\n---\n\ kernel/two\.c\ \|\ 2\ \+-\n.*\n
+	diff\ --git\ a/kernel/two\.c\ b/kernel/two\.c\nindex\ [0-9a-f]{12}\.\.[0-9a-f]{12}}xs,
+	'  and the form that git gives them');
+make_old("$build/tree/kernel/one.c");
+my $id = get("$build/stamps/base");
+works('a tree of these', "$steps tree");
+is(get("$build/tree/kernel/two.c"), "2 1/2\n", '  has the change');
+is(age("$build/tree/kernel/one.c"), 1e9, '  and nothing else is written');
+isnt(get("$build/stamps/base"), $id, '  and is another base for the kernel');
+$id = get("$build/stamps/base");
+put("$top/patches/0003-one-more.patch", get("$top/patches/0003-one-more.patch") =~ s/Says why/Says it/r);
+works('another changelog', "$steps tree");
+is(get("$build/stamps/base"), $id, '  is none');
+fails('a file that the base has not', "FILES=kernel/none.c $steps tree", qr/^tree: FILES: the base has no kernel.none.c$/, 2);
+works('a file that no patch touches yet', "FILES=Makefile $steps tree");
+ok(-e "$build/patched/Makefile", '  can be edited');
+unlink "$top/patches/0003-one-more.patch";
+works('a patch less', "$steps tree");
+is(get("$build/tree/kernel/two.c"), "2\n", '  leaves nothing behind');
+put("$top/patches/0003-new.patch", mail('new', "--- /dev/null\n+++ b/kernel/new.c\n\@\@ -0,0 +1 \@\@\n+new\n"
+	=~ s{^}{diff --git a/kernel/new.c b/kernel/new.c\nnew file mode 100644\n}r));
+works('a patch that adds a file', "$steps tree");
+is(get("$build/tree/kernel/new.c"), "new\n", '  does');
+unlink "$top/patches/0003-new.patch";
+works('and the patch gone', "$steps tree");
+ok(!-e "$build/tree/kernel/new.c", '  so is the file');
+works('the repository removed', "rm -rf $build/patched && $steps tree");
+ok(-d "$build/patched/.git", '  is made again');
+
+# Another base
+fails('no other base', "BASE=$dir/none $steps tree", qr{^tree: BASE: \S+/none is not a kernel's source$}, 1);
+system("cp -a '$dir/base' '$dir/other'") == 0 or die;
+works('another base', "BASE=$dir/other $steps tree");
+is(get("$build/tree-of-other/kernel/two.c"), "2\n", '  is patched');
+is(get("$build/tree-of-other/kernel/ours.c"), "ours\n", '  has our files');
+is(get("$dir/other/kernel/two.c"), "two\n", '  and is not touched itself');
+is(works('again', "BASE=$dir/other $steps tree"), '', '  is nothing to do');
+put("$dir/other/kernel/one.c", "another\n");
+put("$dir/other/kernel/two.c", "another\n");
+my ($told) = run("BASE=$dir/other $steps tree");
+like($told, qr{
+	^tree:\ patches/0001-good\.patch\ does\ not\ apply\ to\ kernel/one\.c:11\n
+	tree:\ patches/0002-next\.patch\ does\ not\ apply\ to\ kernel/two\.c:1\n
+	tree:\ 2\ of\ 2\ patches\ do\ not\ apply\ to\ \S+/other\n\z}mx, 'another base that does not fit: all patches that fail');
+is(get("$build/tree-of-other/kernel/two.c"), "2\n", '  and its tree is as it was');
+put("$dir/other/kernel/two.c", "two\n");
+like((run("BASE=$dir/other $steps tree"))[0], qr{0001-good.*\n.*tree: 1 of 2 patches}s, '  and none that does not');
+is(works('the tree of the usual base', "$steps tree"), '', '  is as it was');
 
 # The kernel
 my $kernel = "$steps tree kernel";
@@ -274,7 +366,7 @@ like($out, qr/^machine: the emulator failed: qemu: no/, 'an emulator that fails'
 ($out, $status) = run("TS_SOURCE=$dir/none.tar.xz $steps test-begin tree test-end");
 like($out, qr/\nFAIL tree: .*\n0 passed, 1 failed\n\z/, 'a test run that cannot begin says so in its last line');
 isnt($status, 0, '  and fails');
-put("$dir/machines.tab", "# NAME\ndead single 2 2 - all\n");
+put("$dir/machines.tab", "# GROUP\nplain dead single 2 2 - all\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/\nFAIL dead: run: ran no tests, status 125 .*\n1 passed, 1 failed\n\z/, 'a machine that dies is a test that failed');
 isnt($status, 0, '  and fails');
@@ -283,7 +375,7 @@ like($out, qr/^test-machine: dead: booting, 1 of 1 \(log: /m, '  and how far it 
 like($out, qr/^test-machine: dead: booting, 1 of 1, all until \d\d:\d\d \(log: /m,
 	'  and the next time, when it will have ended');
 
-put("$dir/machines.tab", "base-a single 2 2 - ftrace:a/*,!a/no*\nother single 2 2 - all\n");
+put("$dir/machines.tab", "plain,long base-a single 2 2 - ftrace:a/*,!a/no*\nplain other single 2 2 - all\nlong base-b single 2 2 - all\n");
 put("$dir/list.tab", "# a comment\nftrace: a/one.tc\tfail\twhy\nftrace: a/no.tc\tfail\twhy\nother: a/two.tc\tfail\twhy\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab TS_LIST=$dir/list.tab MACHINES='base-*' " .
 	"$steps test-begin test-machine test-end");
@@ -291,13 +383,84 @@ like($out, qr{\nFAIL ftrace: run: ran no tests, .*\nFAIL ftrace: a/one.tc: liste
 	'a machine with tests of the base: those listed for it must run');
 isnt($status, 0, '  and fails');
 
-# Each variant that is tested has machines, and no machine is left out
-my %built = map { /^ENGINE=\w+ VARIANT=(\w+) MACHINES='\g1-\*'/ ? ($1 => 1) : () }
-	split /\n/, qx(make -n --no-print-directory -C '$harness/../../..' test-variants);
-my %listed = map { /^(\w+)-\S+\s+\w/ ? ($1 => 1) : () }
-	split /\n/, get("$harness/machines-variants.tab");
-is_deeply(\%listed, \%built, 'machines with variants: all of those that are built');
-ok(-e "$harness/config/variant-$_.config", "  $_ is configured") for sort keys %listed;
+# All groups of machines, in a harness with no tests that need none
+my ($copy, %seen) = ("$dir/harness");
+make_path($copy);
+system("cp -a '$harness'/. '$copy' && rm -r '$copy/host' && mkdir '$copy/host'") == 0 or die;
+put("$copy/step/packages.sh", "#!/bin/sh\n");
+put("$copy/step/rootfs.sh", <<'END');
+#!/bin/bash
+. "$(dirname "$0")/../lib.sh"
+echo "root of $KERNEL" >"$ROOTFS.cpio"
+finish "rootfs-$KERNEL" "$(hash <"$ROOTFS.cpio")"
+END
+# A job that says in which machine it is
+sub job { put("$copy/vm/kselftest.sh", <<"END") }
+JOB grep -ao 'root of [a-z_-]*' "\$initrd" >>"\$TS_BUILD/booted"; printf '1..1\\n$_[0] 1 - it\\n\\n%s 0\\n' "\$end"
+END
+job('ok');
+put("$dir/config/engine-classic.config", "CONFIG_CLASSIC=y\n");
+put("$dir/config/engine-classic.off", "CONFIG_CLASSIC\nCONFIG_A\nCONFIG_B\nCONFIG_C\n");
+put("$dir/config/variant-c.config", "# engine: classic\nCONFIG_C=y\n");
+put("$dir/machines.tab", <<'END');
+# GROUP
+plain,classic one single 1 2 - all
+more one single@old 1 2 - all
+b two single 1 2 - all
+c three single 1 2 - all
+END
+
+# all ONLY: what test-all says, its status, and the kernels that were booted
+sub all
+{
+	my ($only) = @_;
+	unlink "$build/booted";
+	my ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab ONLY='$only' " .
+		"$copy/test-all");
+	return ($out, $status, join ' ', sort(get("$build/booted") =~ /^root of (\S+)/mg));
+}
+
+($out, $status, my $booted) = all('all');
+is($booted, 'classic classic-c text_sites text_sites text_sites-b', 'all groups: each with its kernel') or diag($out);
+is($status, 0, '  pass');
+like($out, qr/^b +kernel log +1 .*\n +text_sites +1 +- .*\n/m, '  are listed');
+like(get("$build/report/index.html"), qr{<h2 id="b">b</h2>.*<td>two</td>}s, '  also on a page');
+is((all('all'))[2], '', '  and are not run again');
+unlink "$build/results/b/two.of", "$build/results/classic/one";
+is((all('all'))[2], 'text_sites-b', '  unless there is no result');
+put("$top/kernel/ours.c", "changed\n");
+($out, $status, $booted) = all('b-* c-*');
+is($booted, 'classic-c text_sites-b', '  or the kernel is another; those that are asked for') or diag($out);
+put("$top/kernel/compile.sh", "exit 1\n");
+($out, $status, $booted) = all('b-* c-*');
+like($out, qr/^FAIL b-kernel: the step failed.*^FAIL c-kernel: /ms, '  those that cannot be had fail');
+isnt($status, 0, '  as does the whole');
+put("$top/kernel/compile.sh", "true\n");
+is((all('b-* c-*'))[1], 0, '  until they can');
+like((all('c-*'))[0], qr/^b +kernel log +1 .*\n +text_sites +1 .* -\n/m, 'what has run before is listed');
+put("$dir/machines.tab", get("$dir/machines.tab") =~ s/b two single 1 2/b two single 1 3/r);
+like((all('c-*'))[0], qr/^b +text_sites +- .* 1\n/m, '  unless it has run in another way');
+job('not ok');
+unlink glob "$build/results/*/*";
+($out, $status) = all('!b-*');
+like($out, qr/^FAIL c-three: it /m, '  a test that fails');
+isnt($status, 0, '  fails the whole');
+unlike($out, qr/^NOT RUN/m, '  what is not asked for is not missed');
+put("$copy/vm/kselftest.sh", "JOB sleep 3; printf '1..1\\nok 1 - it\\n\\n%s 0\\n' \"\$end\"\n");
+unlink glob "$build/results/*/*";
+($out, $status) = all('c-*');
+like($out, qr/^FAIL c-three: run: ran no tests, status 124 /m, '  as does one that takes too long');
+$ENV{SLOW} = 3;
+is((all('c-*'))[1], 0, '  but may take longer the next time');
+delete $ENV{SLOW};
+fails('no such machine', "PATH=$bin:\$PATH ONLY='none-*' TS_MACHINES=$dir/machines.tab $copy/test-all",
+	qr/^test-all: no machine.s name matches 'none-\*'$/, 1);
+
+# Each group has a kernel: one of its own, or that of `make test`
+for (map { /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$harness/machines.tab")) {
+	$seen{$_}++ or ok(/^(?:plain|long|processors)$/ || -e "$harness/config/variant-$_.config" ||
+		-e "$harness/config/engine-$_.config", "group $_: has a kernel");
+}
 
 # Counts that a test run compares
 put("$dir/limits.tab", "# KEY <tab> COUNT\na\t100\nb\t100\nc\t100\n");

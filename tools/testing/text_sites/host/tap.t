@@ -190,6 +190,24 @@ fail fentry_set: the suite did not end
 fail kernel log: BUG: kernel NULL pointer dereference, address: 0000000000000000
 EXPECTED
 
+# What kernels say that check themselves
+for my $said ('WARNING: possible circular locking dependency detected',
+	'WARNING: suspicious RCU usage',
+	'WARNING: CPU: 1 PID: 60 at kernel/trace/trace.c:1 f+0x1/0x2',
+	'BUG: KASAN: slab-use-after-free in f+0x1/0x2',
+	'BUG: KCSAN: data-race in f / g',
+	'BUG: sleeping function called from invalid context at mm/slab.h:1',
+	'BUG: MAX_LOCKDEP_CHAINS too low!',
+	'BUG kmalloc-64 (Not tainted): Poison overwritten',
+	'INFO: trying to register non-static key.',
+	'INFO: task kworker/0:1:9 blocked for more than 120 seconds.',
+	'rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:',
+	'watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [bash:1]',
+	'UBSAN: array-index-out-of-bounds in a.c:1:2') {
+	is_read("the kernel complains: $said", "[    1.000000][    T1] fine\n[   12.000000][   T60] $said\n",
+		"fail kernel log: $said\n", 0, 'console');
+}
+
 is_read('unresolved is not passed', "1..1\nnot ok 1 one # UNRESOLVED\n", "fail one: UNRESOLVED\n", 0);
 
 is_read("the base's livepatch tests", <<'TAP', <<'EXPECTED', 1);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs the tests that need a machine: those listed in machines.tab.
+# Runs the tests that need a machine: those of machines.tab that are in GROUP, and have not
+# run since its results were forgotten, with this kernel.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,7 +11,7 @@ list=${TS_LIST:-$HARNESS/base-failures.tab}
 listed()
 {
 	local line
-	sed -n "/^$1: /p" "$list"
+	sed -n "s/^$1: /$(machine_id "$1"): /p" "$list"
 	sed -n "/^$2: /p" "$list" | while IFS= read -r line; do
 		line=${line#"$2: "}
 		[ -z "$("$HARNESS/vm/pick" "$3" <<<"${line%%$'\t'*}")" ] || printf '%s\n' "$2: $line"
@@ -24,7 +25,7 @@ choose_job()
 	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
 	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
-	*) job=("$HARNESS/vm/kselftest.sh" "$1" "$2") ;;
+	*) job=("$HARNESS/vm/kselftest.sh" "$1" "$2" "$SLOW") ;;
 	esac
 }
 
@@ -40,14 +41,17 @@ as_tap()
 # read_results NAME COLLECTION STATUS: those of the machine that ended
 read_results()
 {
-	local out=$LOG/test-$1.out console=$LOG/test-$1.console label=$2 log
+	local base out console label=$2 log
+	base=$LOG/test-$(machine_id "$1")
+	out=$base.out
+	console=$base.console
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites | counts) label=$1 ;; esac
+	case $2 in text_sites | counts) label=$(machine_id "$1") ;; esac
 	as_tap "$2" <"$out" |
 		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
-	"$results" console --label "$1" --log "$(short "$console")" <"$console"
+	"$results" console --label "$(machine_id "$1")" --log "$(short "$console")" <"$console"
 }
 
 # judged NAME COLLECTION PATTERNS: results compared with what is expected of them
@@ -55,21 +59,44 @@ judged()
 {
 	case $2 in
 	text_sites | counts) cat ;;
-	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$1.out")" ;;
+	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$(machine_id "$1").out")" ;;
 	esac
 }
 
-# chosen: those lines of the list that are asked for, with a collection in each
+# chosen: those lines of the list that are asked for and have no results yet
 chosen()
 {
-	local name accel smp time append tests
+	local groups name rest
 	# all of it at once: it may be edited while machines run
-	while read -r name accel smp time append tests; do
-		case $name in '' | '#'*) continue ;; esac
+	while read -r groups name rest; do
+		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
-		case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
-		printf '%s\n' "$name $accel $smp $time $append $tests"
-	done < <(cat "${TS_MACHINES:-$HARNESS/machines.tab}")
+		if kept "$name" "$(of "$name $rest")"; then
+			say "$(machine_id "$name"): as before: $("$results" brief "$RESULTS/$name")" >&2
+		else
+			printf '%s\n' "$name $rest"
+		fi
+	done < <(cat "$MACHINES_TAB")
+}
+
+# of LINE: what the results of a machine are of
+of()
+{
+	{
+		stamp "kernel-$KERNEL"
+		stamp "rootfs-$KERNEL"
+		tr -s '[:space:]' ' ' <<<"$1"
+	} | hash
+}
+
+# accel_of ACCEL: which kind it is, and the machine's options for what else it says
+accel_of()
+{
+	local accel=$1
+	options=()
+	case $accel in *@*) options+=(--cpu "${accel#*@}"); accel=${accel%@*} ;; esac
+	case $accel in *+*) options+=(--nmi "${accel#*+}"); accel=${accel%+*} ;; esac
+	options+=(--accel "$accel")
 }
 
 # threads_of ACCEL SMP: how many of the host it keeps busy
@@ -81,7 +108,8 @@ threads_of()
 # took NAME [SECONDS]: how long a machine took when it ran last, or that it takes so long
 took()
 {
-	local file=$BUILD/took/$KERNEL-$1
+	local file
+	file=$BUILD/took/$KERNEL-$(machine_id "$1")
 	if [ $# -gt 1 ]; then
 		mkdir -p "${file%/*}"
 		echo "$2" >"$file"
@@ -104,31 +132,36 @@ end_of()
 	date -d "+$((sum / $(nproc))) seconds" '+, all until %H:%M'
 }
 
-# test_in PLACE NAME ACCEL SMP TIME APPEND COLLECTION PATTERNS: one machine, and its results;
-# PLACE says how far that is
+# test_in PLACE OF NAME ACCEL SMP TIME APPEND TESTS: one machine, and its results, which are of
+# OF; PLACE says how far that is
 test_in()
 {
-	local place=$1
-	shift
-	local name=$1 accel=${2%+*} smp=$3 time=$4 append=$5 status=0 job options=()
-	local label=test-$name to=$BUILD/results/machine-$KERNEL-$name
+	local place=$1 of=$2 name=$3 smp=$5 time=$6 append=$7 tests=$8 status=0 job options
+	local label line="${*:3}"
+	label=test-$(machine_id "$name")
 
+	case $tests in *:*) ;; *) tests=text_sites:$tests ;; esac
 	case $append in -) append='' ;; esac
 	# A comma is between parameters, but for \,
 	append=${append//\\,/$'\n'}
 	append=${append//,/ }
 	append=${append//$'\n'/,}
-	case $2 in *+*) options=(--nmi "${2#*+}") ;; esac
-	choose_job "$6" "$7"
-	say "$name: booting, $place (log: $(short "$LOG/$label.out"), .console)"
+	# The kernel judges by time, which its processors may not get.
+	[ "$SLOW" -eq 1 ] || append+=" rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup"
+	accel_of "$4"
+	choose_job "${tests%%:*}" "${tests#*:}"
+	say "$(machine_id "$name"): booting, $place (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
-	"$HARNESS/vm/machine" --name "$label" --accel "$accel" --smp "$smp" \
-		--timeout "$time" --append "kunit.enable=1 $append" "${options[@]}" "${job[@]}" \
+	"$HARNESS/vm/machine" --name "$label" --smp "$smp" --timeout $((time * SLOW)) \
+		--append "kunit.enable=1 $append" "${options[@]}" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
+	# Another time it may get to its end.
+	[ "$status" -ne 124 ] || of='no end'
 	cat "$LOG/$label.err" >&2
-	read_results "$name" "$6" "$status" | judged "$name" "$6" "$7" >"$to"
+	read_results "$name" "${tests%%:*}" "$status" |
+		judged "$name" "${tests%%:*}" "${tests#*:}" | keep "$name" "$of" "$line"
 	took "$name" $SECONDS
-	say "$name: $("$results" brief "$to") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
+	say "$(machine_id "$name"): $("$results" brief "$RESULTS/$name") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
 }
 
 # Not one of them may be lost
@@ -153,7 +186,8 @@ main()
 		need=$(threads_of "$accel" "$smp")
 		while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$slots" ]; do wait_for_one; done
 		test_in "$((i + 1)) of ${#machines[@]}$(end_of "${machines[@]:i}")" \
-			"$name" "$accel" "$smp" "$time" "$append" "${tests%%:*}" "${tests#*:}" &
+			"$(of "${machines[i]}")" \
+			"$name" "$accel" "$smp" "$time" "$append" "$tests" &
 		threads[$!]=$need
 		used=$((used + need))
 	done

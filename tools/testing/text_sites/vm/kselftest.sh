@@ -1,8 +1,10 @@
 #!/bin/bash
-# kselftest.sh COLLECTION PATTERNS: runs in the machine; those of the tests in
-# COLLECTION whose names PATTERNS picks, by the kernel's runner; prints TAP.
+# kselftest.sh COLLECTION PATTERNS [SLOW]: runs in the machine; those of the tests in
+# COLLECTION whose names PATTERNS picks, by the kernel's runner; prints TAP. Each may take
+# SLOW times as long as on a host without other work.
 collection=$1
 patterns=$2
+slow=${3:-1}
 cd /kselftest || exit
 
 # The modules that the livepatch tests load were compiled on the host.
@@ -16,6 +18,11 @@ if [ ${#args[@]} -eq 0 ]; then
 	echo "# no test in $collection matches '$patterns'"
 	exit 1
 fi
-# The emulated processors share those of the host.
-[ "$(nproc)" -le 4 ] || args+=(-o 1800)
+# The emulated processors share those of the host. A test that is to take long has a time of
+# its own on the kernel's command line.
+timeout=$(sed -n 's/.*\<test_timeout=\([0-9]*\).*/\1/p' /proc/cmdline)
+timeout=${timeout:-600}
+[ "$(nproc)" -le 4 ] || slow=$((slow * 3))
+timeout=$((timeout * slow))
+[ "$timeout" -eq 600 ] || args+=(-o "$timeout")
 exec ./run_kselftest.sh "${args[@]}"
