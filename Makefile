@@ -61,13 +61,13 @@ help:
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
-	@echo "ONLY='debug-* rt-*' make test-all: only these, with the group in front of the name"
+	@echo "ONLY='debug-* rt-*' make test-all: only these, with the group in front of the name;"
+	@echo "                    make mutants: ONLY='host-* !kunit-ring-*'"
 	@echo 'SLOW=n              a machine may take n times as long, on a host with other work'
 	@echo "ROWS='lat*'         make bench: only these parts of bench/parts.tab"
 	@echo "BASE=folder         another kernel source, in place of Debian's: build/tree-of-<folder>"
 	@echo "NUMBERS='1 13'      make series-test: only these steps"
 	@echo "FILES='init/main.c' make tree: more files of the base that are to be patched"
-	@echo "ONLY='host-*'       make mutants: only these"
 	@echo 'JOBS=n              processes to compile with'
 	@echo 'V=1                 show what the tools print'
 

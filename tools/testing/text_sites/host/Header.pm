@@ -7,8 +7,9 @@ use warnings;
 use Cwd qw(abs_path);
 use Exporter qw(import);
 use File::Basename qw(dirname);
-use File::Path qw(make_path);
 use File::Temp qw(tempdir);
+
+use Files ();
 
 our @EXPORT = qw(put compile code sections);
 
@@ -16,14 +17,7 @@ my $top = abs_path(dirname(__FILE__) . '/../../../..');
 my $dir = tempdir(CLEANUP => 1);
 
 # put PATH, TEXT: make a header
-sub put
-{
-	my ($path, $text) = @_;
-	make_path(dirname("$dir/$path"));
-	open my $file, '>', "$dir/$path" or die "$path: $!";
-	print $file $text;
-	close $file;
-}
+sub put { Files::put("$dir/$_[0]", $_[1]) }
 
 put('linux/bits.h', <<'H');
 #define BIT(n) (1u << (n))

@@ -15,6 +15,9 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
+use lib dirname(__FILE__);
+
+use Files;
 
 my $script = abs_path($ENV{MCOUNT_LOC} ||
 		      dirname(abs_path($0)) . '/../../../../scripts/mcount_loc.pl');
@@ -28,24 +31,8 @@ my $rounds = $ENV{DAMAGE} || 4000;
 my $seed = $ENV{DAMAGE_SEED} || 6122;
 my $dir = tempdir('damage.XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
-sub slurp
-{
-	my ($file) = @_;
-	open(my $fh, '<:raw', $file) or die "$file: $!";
-	local $/;
-	return <$fh> // '';
-}
-
-sub spew
-{
-	my ($file, $bytes) = @_;
-	open(my $fh, '>:raw', $file) or die "$file: $!";
-	print {$fh} $bytes;
-	close($fh) or die "$file: $!";
-}
-
 # The script, up to where it begins to work
-my $functions = slurp($script) =~ s/^# -+\n\nmy \$option = .*//msr;
+my $functions = get($script) =~ s/^# -+\n\nmy \$option = .*//msr;
 eval "package Script; no warnings 'redefine'; $functions; 1" or die "mcount_loc.pl: $@";
 
 # ------------------------------------------------------------------------
@@ -91,10 +78,10 @@ sub compile
 	my $is_asm = $source =~ /^\t\./;
 	my $file = "$dir/$name." . ($is_asm ? 's' : 'c');
 
-	spew($file, $source);
+	put($file, $source);
 	my $c = $is_asm ? '' : '-O2 -pg -mfentry -fno-pie -ffunction-sections';
 	system("gcc $flags $c -c $file -o $dir/$name.o 2>$dir/errors") == 0 or return;
-	return slurp("$dir/$name.o");
+	return get("$dir/$name.o");
 }
 
 # ------------------------------------------------------------------------
@@ -335,13 +322,13 @@ sub run
 	my $said;
 
 	unlink($path);
-	spew($path, $bytes);
+	put($path, $bytes);
 	local $SIG{ALRM} = sub { die "it hangs\n" };
 	local $SIG{__WARN__} = sub { $said = "warning: $_[0]" };
 	alarm(20);
 	eval { Script::do_object($path); 1 } or $said //= $@;
 	alarm(0);
-	return ($said, slurp($path));
+	return ($said, get($path));
 }
 
 for my $good (@good) {

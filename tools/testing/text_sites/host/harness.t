@@ -7,6 +7,9 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
+use lib dirname(__FILE__);
+
+use Files;
 
 my $harness = abs_path(dirname(__FILE__) . '/..');
 my $dir = tempdir(CLEANUP => 1);
@@ -17,24 +20,6 @@ my $bin = "$dir/bin";
 delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V MACHINES GROUP ONLY SLOW TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
-
-# put PATH, TEXT: a file, executable if it is a script
-sub put
-{
-	my ($path, $text) = @_;
-	make_path(dirname($path));
-	open my $file, '>', $path or die "$path: $!";
-	print $file $text;
-	close $file;
-	chmod 0755, $path if $text =~ /^#!/;
-}
-
-sub get
-{
-	open my $file, '<', $_[0] or return '';
-	local $/;
-	return scalar <$file>;
-}
 
 # run COMMAND: what it prints, its exit status, how many lines it printed
 sub run
@@ -478,5 +463,11 @@ OUT
 ($out, $status) = run("$harness/bench/guard $dir/none.tab <$dir/counts");
 like($out, qr/^guard: .*none.tab: /, '  without a list of limits');
 isnt($status, 0, '  fails');
+
+# The steps have all of lib.sh's functions, and call commands of other packages.
+for my $name (get("$harness/lib.sh") =~ /^(\w+)\(\)/mg) {
+	my ($kind) = run("bash -c 'type -P $name'");
+	is($kind, '', "lib.sh: $name hides no command");
+}
 
 done_testing();

@@ -15,6 +15,9 @@ use Cwd qw(abs_path);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
+use lib dirname(__FILE__);
+
+use Files;
 
 my $script = abs_path($ENV{MCOUNT_LOC} ||
 		      dirname(abs_path($0)) . '/../../../../scripts/mcount_loc.pl');
@@ -31,25 +34,6 @@ $SIG{$_} = sub { exit(1) } for qw(HUP INT TERM);
 # Running things
 # ------------------------------------------------------------------------
 
-sub slurp
-{
-	my ($file) = @_;
-
-	open(my $fh, '<:raw', $file) or die "$file: $!";
-	local $/;
-	my $bytes = <$fh>;
-	return defined $bytes ? $bytes : '';
-}
-
-sub spew
-{
-	my ($file, $bytes) = @_;
-
-	open(my $fh, '>:raw', $file) or die "$file: $!";
-	print {$fh} $bytes;
-	close($fh) or die "$file: $!";
-}
-
 # Returns the exit status (or "signal N"), stdout and stderr
 sub run
 {
@@ -57,7 +41,7 @@ sub run
 
 	system("exec >.stdout 2>.stderr; $command");
 	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
-	return ($status, slurp('.stdout'), slurp('.stderr'));
+	return ($status, get('.stdout'), get('.stderr'));
 }
 
 # A tool that is not under test: it works, and has nothing to complain about
@@ -108,15 +92,15 @@ sub compile
 	$pg = '-pg -mno-fentry' if $flags =~ s/-mcount-is-mcount//;
 	$flags =~ s/-mno-pg//;
 	$pg = '' if $language eq 'assembler';
-	spew('source', $source);
+	put('source', $source);
 	my $gcc = "gcc -O2 -fno-pie -fno-asynchronous-unwind-tables $pg $flags";
 	if ($flags =~ /-fpie/) {
 		# Position-independent code calls by way of the GOT, six bytes;
 		# the kernel's, when it is, has direct calls
 		tool("$gcc -x $language -S source -o source.s");
-		$source = slurp('source.s');
+		$source = get('source.s');
 		$source =~ s/call\s+\*__fentry__\@GOTPCREL\(%rip\)/call __fentry__/g;
-		spew('source', $source);
+		put('source', $source);
 		$language = 'assembler';
 	}
 	tool("$gcc -x $language -c source -o $object");
@@ -166,7 +150,7 @@ sub table
 	my ($object) = @_;
 	my @sections = sections($object);
 	my @symbols = symbols($object);
-	my $bytes = slurp($object);
+	my $bytes = get($object);
 	my (@sites, $table);
 
 	for (split /\n/, tool("readelf -rW $object")) {
@@ -284,10 +268,10 @@ sub good
 		my ($table) = sections_named($object, '__mcount_loc');
 		is($table->{flags}, 'WA', 'flags') if $table;
 
-		my $bytes = slurp($object);
+		my $bytes = get($object);
 		utime(1e9, 1e9, $object);
 		quiet('second run', $object);
-		ok(slurp($object) eq $bytes, 'second run: same bytes');
+		ok(get($object) eq $bytes, 'second run: same bytes');
 		is((stat($object))[9], 1e9, 'second run: same time');
 		is_deeply([ left_over($object) ], [], 'no temporary file');
 	};
@@ -296,11 +280,11 @@ sub good
 sub untouched
 {
 	my ($name, $object) = @_;
-	my $bytes = slurp($object);
+	my $bytes = get($object);
 
 	utime(1e9, 1e9, $object);
 	quiet("$name: nothing to do", $object);
-	ok(slurp($object) eq $bytes && (stat($object))[9] == 1e9,
+	ok(get($object) eq $bytes && (stat($object))[9] == 1e9,
 	   "$name: same bytes, same time");
 }
 
@@ -501,7 +485,7 @@ sub test_groups
 	my $ld = $whole_ld;
 	$ld =~ s/0x100000/0xc0100000/, $ld =~ s/ALIGN\(0x1000\)/0x8000/
 		if $m eq '-m32';
-	spew('script.ld', $ld);
+	put('script.ld', $ld);
 	compile('fentry.o', $m, "\t.section .text\n\t.globl __fentry__\n__fentry__:\tret\n" .
 				"\t.section .note.GNU-stack,\"\",\@progbits\n");
 	tool("ld $emulation -e one -T script.ld a.o b.o fentry.o -o groups");
@@ -520,13 +504,13 @@ sub hide_extended_indices
 {
 	my ($object) = @_;
 	my ($section) = sections_named($object, '.symtab_shndx');
-	my $bytes = slurp($object);
+	my $bytes = get($object);
 	my ($shoff, $size) = ord(substr($bytes, 4)) == 1 ?
 		(unpack('V', substr($bytes, 32)), 40) :
 		(unpack('Q<', substr($bytes, 40)), 64);
 
 	substr($bytes, $shoff + $size * $section->{index} + 4, 4, pack('V', 1));
-	spew($object, $bytes);
+	put($object, $bytes);
 }
 
 sub test_sections
@@ -626,7 +610,7 @@ sub test_clang
 	SKIP: {
 		skip("no clang $m", 1)
 			unless (run("clang $m --version"))[0] == 0;
-		spew('source', $weak_only);
+		put('source', $weak_only);
 		skip("no clang $m", 1)
 			if (run("clang $m -O2 -fno-pie -pg -mfentry " .
 				'-fno-asynchronous-unwind-tables -x c ' .
@@ -643,7 +627,7 @@ sub test_clang
 sub bad
 {
 	my ($name, $object, $message, $options) = @_;
-	my $before = -f $object ? slurp($object) : '';
+	my $before = -f $object ? get($object) : '';
 
 	utime(1e9, 1e9, $object);
 	my ($status, $out, $err) = mcount_loc(($options || '') . " $object");
@@ -651,22 +635,22 @@ sub bad
 	like($err, qr/\Amcount_loc: \Q$object\E: $message.*\n\z/,
 	     "bad: $name: message");
 	return unless -f $object;
-	ok(slurp($object) eq $before && (stat($object))[9] == 1e9,
+	ok(get($object) eq $before && (stat($object))[9] == 1e9,
 	   "bad: $name: untouched");
 	is_deeply([ left_over($object) ], [], "bad: $name: no temporary file");
 }
 
 sub test_bad_input
 {
-	my $object = slurp(compile('good.o', '-m64', $functions));
-	my $weak = slurp(compile('weak.o', '-m64', $weak_only));
+	my $object = get(compile('good.o', '-m64', $functions));
+	my $weak = get(compile('weak.o', '-m64', $weak_only));
 	my ($shoff) = unpack('x40 Q<', $object);
 	my $patch = sub {
 		my ($bytes, $at, $template, @values) = @_;
 		my $new = pack($template, @values);
 
 		substr($bytes, $at, length($new), $new);
-		spew('bad.o', $bytes);
+		put('bad.o', $bytes);
 	};
 	# Offset of a field in the header of the section of a given name
 	my $field = sub {
@@ -685,9 +669,9 @@ sub test_bad_input
 	bad('directory', 'dir.o', 'not a regular file');
 	tool('mkfifo fifo.o');
 	bad('fifo', 'fifo.o', 'not a regular file');
-	spew('bad.o', '');
+	put('bad.o', '');
 	bad('empty', 'bad.o', 'not an ELF file');
-	spew('bad.o', "int main;\n" x 10);
+	put('bad.o', "int main;\n" x 10);
 	bad('text', 'bad.o', 'not an ELF file');
 	for (
 		[ 'class', 'unknown ELF class 3', 4, 'C', 3 ],
@@ -757,7 +741,7 @@ sub test_bad_input
 	$patch->($object, $shoff + 4, 'V Q<4', 1, 6, 0, 1 << 40, 1 << 20);
 	bad('section 0', 'bad.o', 'section \[0\] lies beyond');
 
-	my $groups = slurp(compile('groups.o', '-m64', $comdat));
+	my $groups = get(compile('groups.o', '-m64', $comdat));
 	my ($group) = sections_named('groups.o', '.group');
 	$patch->($groups, $group->{offset} + 4, 'V', 60);
 	bad('member of a group', 'bad.o', 'a member of group \[\d+\] is out of range');
@@ -770,7 +754,7 @@ sub test_bad_input
 
 	my $wrong = 0;
 	for my $length (map { $_ * 61 } 0 .. (length($object) - 1) / 61) {
-		spew('bad.o', substr($object, 0, $length));
+		put('bad.o', substr($object, 0, $length));
 		my ($status, $out, $err) = mcount_loc('bad.o');
 		$wrong++ unless $status eq '1' && -s 'bad.o' == $length &&
 				$err =~ /\Amcount_loc: bad\.o: .*\n\z/;
@@ -778,26 +762,26 @@ sub test_bad_input
 	is($wrong, 0, 'bad: truncated anywhere');
 
 	for my $mode (0444, 0) {
-		spew('readonly.o', $object);
+		put('readonly.o', $object);
 		chmod($mode, 'readonly.o');
 		my ($status, $out, $err) = mcount_loc('readonly.o');
 		is($status, 1, sprintf('bad: mode %o: exit status', $mode));
 		like($err, qr/\Amcount_loc: readonly\.o: .*read.*\n\z/,
 		     'bad: message');
 		chmod(0644, 'readonly.o');
-		ok(slurp('readonly.o') eq $object, 'bad: untouched');
+		ok(get('readonly.o') eq $object, 'bad: untouched');
 	}
 
-	spew('full.o', $object);
+	put('full.o', $object);
 	my ($status, $out, $err) = run("ulimit -f 2; $^X $script full.o");
 	is($status, 1, 'bad: no room: exit status');
 	like($err, qr/\Amcount_loc: full\.o: cannot write .*\n\z/, 'bad: no room: message');
-	ok(slurp('full.o') eq $object, 'bad: no room: untouched');
+	ok(get('full.o') eq $object, 'bad: no room: untouched');
 	is_deeply([ left_over('full.o') ], [], 'bad: no room: no temporary file');
 
 	# One that is bad does not keep the others from being done
-	spew('bad.o', '');
-	spew('fine.o', $object);
+	put('bad.o', '');
+	put('fine.o', $object);
 	($status, $out, $err) = mcount_loc('bad.o fine.o');
 	is($status, 1, 'bad: one of two: exit status');
 	ok(sections_named('fine.o', '__mcount_loc') == 1, 'bad: one of two: other is done');
@@ -814,23 +798,23 @@ sub test_bad_input
 # The file is replaced, not written to: whoever has the old one keeps it
 sub test_replace
 {
-	my $object = slurp(compile('r.o', '-m64', $functions));
+	my $object = get(compile('r.o', '-m64', $functions));
 
 	link('r.o', 'hardlink.o') or die;
 	mcount_loc('r.o');
-	ok(slurp('r.o') ne $object, 'replace: done');
-	ok(slurp('hardlink.o') eq $object, 'replace: other link is untouched');
+	ok(get('r.o') ne $object, 'replace: done');
+	ok(get('hardlink.o') eq $object, 'replace: other link is untouched');
 
 	# The script keeps symbolic links, and replaces the file they lead to
 	mkdir('sub') && mkdir('other') or die;
-	spew('sub/r.o', $object);
+	put('sub/r.o', $object);
 	symlink('../sub/r.o', 'other/relative.o') or die;
 	symlink("$dir/other/relative.o", 'symlink.o') or die;
 	for my $path ('other/relative.o', 'symlink.o') {
-		spew('sub/r.o', $object);
+		put('sub/r.o', $object);
 		quiet("replace: $path: exit status", $path);
 		ok(-l 'symlink.o' && -l 'other/relative.o', "replace: $path: links are kept");
-		ok(slurp('sub/r.o') eq slurp('r.o'), "replace: $path: object is done");
+		ok(get('sub/r.o') eq get('r.o'), "replace: $path: object is done");
 	}
 	symlink('loop.o', 'loop.o') or die;
 	bad('link to itself', 'loop.o', 'Too many levels of symbolic links');
@@ -856,7 +840,7 @@ END
 
 sub test_interrupt
 {
-	my $object = slurp(compile('i.o', '-m64', $functions));
+	my $object = get(compile('i.o', '-m64', $functions));
 	my $interrupted = sub {
 		local $ENV{SIGNAL} = $_[0];
 
@@ -864,20 +848,20 @@ sub test_interrupt
 	};
 	my $files = sub { split(/\n/, tool("find tree -type f $_[0]")) };
 
-	spew('interrupt.pl', $interrupt);
+	put('interrupt.pl', $interrupt);
 	mkdir('tree') or die;
-	spew('tree/i.o', $object);
+	put('tree/i.o', $object);
 	for my $signal ('HUP', 'INT', 'TERM') {
 		my ($status) = $interrupted->($signal);
 		is($status, 'signal ' . { HUP => 1, INT => 2, TERM => 15 }->{$signal},
 		   "interrupt: $signal: exit status");
 		is_deeply([ $files->('') ], [ 'tree/i.o' ], "interrupt: $signal: no temporary file");
-		ok(slurp('tree/i.o') eq $object, "interrupt: $signal: untouched");
+		ok(get('tree/i.o') eq $object, "interrupt: $signal: untouched");
 	}
 
 	my ($status) = $interrupted->('KILL');
 	is($status, 'signal 9', 'interrupt: KILL: exit status');
-	ok(slurp('tree/i.o') eq $object, 'interrupt: KILL: untouched');
+	ok(get('tree/i.o') eq $object, 'interrupt: KILL: untouched');
 	# A pattern of the clean rule in the kernel's Makefile
 	my @left = $files->("-name '.*.tmp'");
 	is(@left, 1, 'interrupt: KILL: a temporary file is left for make clean');
@@ -888,7 +872,7 @@ sub test_interrupt
 	is($again . $out . $err, 0, 'interrupt: second run');
 	is_deeply([ $files->('') ], [ 'tree/i.o' ], 'interrupt: second run: no temporary file');
 	mcount_loc('i.o');
-	ok(slurp('tree/i.o') eq slurp('i.o'), 'interrupt: second run: object is done');
+	ok(get('tree/i.o') eq get('i.o'), 'interrupt: second run: object is done');
 }
 
 # Returns a damaged copy of an ELF file, and what the damage is
@@ -944,7 +928,7 @@ sub damage
 sub accepted
 {
 	my ($object) = @_;
-	my $emulation = ord(substr(slurp($object), 4)) == 1 ? '-m elf_i386' : '';
+	my $emulation = ord(substr(get($object), 4)) == 1 ? '-m elf_i386' : '';
 	my (undef, @said) = run("readelf -aW $object");
 	my ($status, @linker) = run("ld $emulation -r $object -o ld.o");
 
@@ -956,7 +940,7 @@ sub accepted
 sub test_damage
 {
 	my ($name, $object, $rounds, $options) = @_;
-	my $bytes = slurp($object);
+	my $bytes = get($object);
 	my (@wrong, @file, %says);
 
 	mkdir('damage');
@@ -964,7 +948,7 @@ sub test_damage
 		my ($bad, $what) = damage($bytes);
 
 		push @file, { path => "damage/$i.o", bytes => $bad, what => $what };
-		spew($file[-1]{path}, $bad);
+		put($file[-1]{path}, $bad);
 	}
 	# --sort takes one file
 	my @batch = $options ? map { [ $_ ] } @file : \@file;
@@ -986,14 +970,14 @@ sub test_damage
 
 	my $done = 0;
 	for my $f (@file) {
-		my $new = slurp($f->{path});
+		my $new = get($f->{path});
 
 		next if $new eq $f->{bytes};
 		push @wrong, "$f->{what}: fails, and writes" if $says{$f->{path}};
 		# readelf and ld are slow, so they see a sample only
 		next if $options || $done++ % 10;
 		next if accepted($f->{path});
-		spew('before.o', $f->{bytes});
+		put('before.o', $f->{bytes});
 		push @wrong, "$f->{what}: makes it worse" if accepted('before.o');
 	}
 	is(join("\n", @wrong), '', "damage: $name");
@@ -1077,7 +1061,7 @@ sub link_program
 {
 	my ($m, $pie, $objects) = @_;
 
-	spew('table.ld', $script_ld);
+	put('table.ld', $script_ld);
 	tool("gcc $m $pie $objects -T table.ld -o program");
 }
 
@@ -1108,32 +1092,32 @@ sub test_program
 		  "$what: all sites before sorting");
 	isnt("@before", join(' ', sort { $a <=> $b } @before), "$what: not sorted");
 
-	my $old = slurp('program');
+	my $old = get('program');
 	my ($status, $out, $err) = mcount_loc('--sort --verbose program');
 	is($status . $err, 0, "$what: sort");
 	is($out, sprintf("mcount_loc: program: %d sites kept, 1 dropped\n",
 			 scalar @expect), "$what: verbose");
 	is_deeply([ $dump->() ], \@expect, "$what: sorted, without the dead site");
 	my ($table) = sections_named('program', '.mcount_table');
-	my $new = slurp('program');
+	my $new = get('program');
 	substr($_, $table->{offset}, $table->{size}, '') for $old, $new;
 	ok($old eq $new, "$what: nothing else has changed");
 	($out) = tool('./program');
 	is($out, sprintf("%d 0 42 4\n", scalar @expect), "$what: runs");
 
-	$old = slurp('program');
+	$old = get('program');
 	utime(1e9, 1e9, 'program');
 	quiet("$what: sort again, quietly", '--sort program');
-	ok(slurp('program') eq $old && (stat('program'))[9] == 1e9,
+	ok(get('program') eq $old && (stat('program'))[9] == 1e9,
 	   "$what: sort again: untouched");
 
 	# Twice the same object's table, as a broken build might have it
 	my $entries = $table->{size} / 8;
-	my $bytes = slurp('program');
+	my $bytes = get('program');
 	my ($ref) = unpack('l<', substr($bytes, $table->{offset} + 8, 4));
 	substr($bytes, $table->{offset} + ($entries - 1) * 8, 4,
 	       pack('l<', $ref - ($entries - 2) * 8));
-	spew('program', $bytes);
+	put('program', $bytes);
 	($status, $out, $err) = mcount_loc('--sort --verbose program');
 	like($out, qr/ kept, 1 dropped$/, "$what: a duplicate is dropped");
 	is_deeply([ $dump->() ], \@expect, "$what: each site once");
@@ -1150,13 +1134,13 @@ sub test_bad_program
 		my $patch = pack($template, @values);
 
 		substr($new, $table->{offset} + $at, length($patch), $patch);
-		spew('bad', $new);
+		put('bad', $new);
 	};
 
 	$patched->(4, 'V', 0xffffffff);
 	bad("$what: absolute addresses", 'bad', 'entry at 0x.* has state', '--sort');
 	bad("$what: absolute addresses", 'bad', 'entry at 0x.* has state', '--dump');
-	spew('bad', substr($bytes, 0, $table->{offset} + 8));
+	put('bad', substr($bytes, 0, $table->{offset} + 8));
 	bad("$what: truncated", 'bad', 'section header table', '--sort');
 	tool('strip program -o bad');
 	bad("$what: stripped", 'bad', 'no symbol table', '--sort');
@@ -1203,7 +1187,7 @@ sub test_large
 	compile('large.o', '-m64', $source);
 	compile('fentry.o', '-m64', $fentry);
 	is((mcount_loc('large.o'))[0], 0, 'large: object');
-	spew('script.ld', $whole_ld);
+	put('script.ld', $whole_ld);
 	tool('ld -e __fentry__ -T script.ld large.o fentry.o -o large');
 	my $before = (times)[2] + (times)[3];
 	my ($status, $out, $err) = mcount_loc('--sort --verbose large');
@@ -1232,7 +1216,7 @@ __fentry__:
 	.section .note.GNU-stack,"",@progbits
 END
 	for my $at (0x80000ff0, 0x80001000) {
-		spew('script.ld', sprintf(<<'END', $at));
+		put('script.ld', sprintf(<<'END', $at));
 SECTIONS
 {
 	. = 0x1000;
@@ -1244,7 +1228,7 @@ SECTIONS
 }
 END
 		tool('ld -e far -T script.ld far.o -o far');
-		my $before = slurp('far');
+		my $before = get('far');
 		my ($status, $out, $err) = mcount_loc('--sort far');
 		if ($at < 0x80001000) {
 			is($status . $out . $err, 0, 'far: as far as it goes');
@@ -1253,7 +1237,7 @@ END
 		is($status, 1, 'far: further');
 		is($err, sprintf("mcount_loc: far: site 0x%x is 2 GiB or more away from its entry\n", $at),
 		   'far: further: says so');
-		ok(slurp('far') eq $before, 'far: further: nothing is written');
+		ok(get('far') eq $before, 'far: further: nothing is written');
 	}
 }
 
@@ -1264,12 +1248,12 @@ sub test_addrsig
 		"\t.section .llvm_addrsig,\"\",%0x6fff4c03\n\t.byte 1\n");
 	my ($list) = sections_named('addrsig.o', '.llvm_addrsig');
 	my ($symtab) = sections_named('addrsig.o', '.symtab');
-	my $bytes = slurp('addrsig.o');
+	my $bytes = get('addrsig.o');
 	my $shoff = unpack('Q<', substr($bytes, 40));
 
 	# sh_link
 	substr($bytes, $shoff + 64 * $list->{index} + 40, 4, pack('V', $symtab->{index}));
-	spew('addrsig.o', $bytes);
+	put('addrsig.o', $bytes);
 	isnt((sections_named('addrsig.o', '.llvm_addrsig'))[0]{link}, 0, 'addrsig: linked');
 	quiet('addrsig: object', 'addrsig.o');
 	is((sections_named('addrsig.o', '.llvm_addrsig'))[0]{link}, 0, 'addrsig: not linked any more');
@@ -1278,7 +1262,7 @@ sub test_addrsig
 # ------------------------------------------------------------------------
 
 my @machines = ('-m64');
-spew('source', "int x;\n#include <stdio.h>\n");
+put('source', "int x;\n#include <stdio.h>\n");
 if ((run('gcc -m32 -x c -c source -o x.o'))[0] == 0) {
 	push @machines, '-m32';
 } else {

@@ -10,6 +10,9 @@ use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
+use lib dirname(__FILE__);
+
+use Files;
 
 my $harness = abs_path(dirname(__FILE__) . '/..');
 my $build = $ENV{TS_BUILD} // "$harness/../../../build";
@@ -21,14 +24,6 @@ $SIG{$_} = sub { exit(1) } for qw(HUP INT TERM);
 $ENV{LC_ALL} = 'C';
 chdir($dir) or die "$dir: $!";
 END { chdir('/') }
-
-sub slurp
-{
-	my ($path) = @_;
-	open(my $file, '<', $path) or die "$path: $!";
-	local $/;
-	return <$file>;
-}
 
 # run COMMAND: what it prints
 sub run
@@ -43,7 +38,7 @@ sub search
 	my ($model, @macros) = @_;
 	my $flags = join ' ', map { "-D$_" } @macros;
 	# Steps that depend on who else runs cannot be reordered.
-	my $reduce = slurp("$model.pml") =~ /\bprovided\b/ ? '-DNOREDUCE' : '';
+	my $reduce = get("$model.pml") =~ /\bprovided\b/ ? '-DNOREDUCE' : '';
 
 	unlink glob("pan* *.trail");
 	# -o3: what is never reached is not merged with what is.
@@ -104,7 +99,7 @@ if (run('spin -V') !~ /Spin Version/) {
 }
 for my $path (glob "$harness/model/*.pml") {
 	my $model = basename($path, '.pml');
-	my $text = slurp($path);
+	my $text = get($path);
 	open(my $copy, '>', "$model.pml") or die "$model.pml: $!";
 	print $copy $text;
 	close($copy);

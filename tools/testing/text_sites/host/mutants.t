@@ -6,29 +6,15 @@ use warnings;
 use Test::More;
 use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
-use File::Path qw(make_path);
 use File::Temp qw(tempdir);
+use lib dirname(__FILE__);
+
+use Files;
 
 my $mutants = abs_path(dirname(__FILE__) . '/../mutants');
 my $dir = tempdir(CLEANUP => 1);
 
 delete @ENV{qw(ONLY MAKEFLAGS TS_TOP TS_BUILD TS_MUTANTS)};
-
-sub put
-{
-	my ($path, $text) = @_;
-	make_path(dirname($path));
-	open my $file, '>', $path or die "$path: $!";
-	print $file $text;
-	close $file;
-}
-
-sub get
-{
-	open my $file, '<', $_[0] or return '';
-	local $/;
-	return scalar <$file>;
-}
 
 # run ARGUMENT...: what it prints, and its exit status
 sub run
@@ -92,9 +78,14 @@ put($toy, "one\ntwo\nthree\nthree\n\n");
 like((run('--table'))[0], qr/^a\thost toy\.t\tnot run\t/m, '  unless the source has changed');
 
 toy('b', "Two is too much.\nKiller: host toy.t", 'two', 'too');
-($out, $status) = do { local $ENV{ONLY} = 'x* b*'; run() };
-unlike($out, qr/^mutants: a:/m, 'ONLY: the others are not run');
-like($out, qr/^mutants: b: red: the second line$/m, '  those that are picked are');
+($out, $status) = run();
+like($out, qr/^mutants: b: red: the second line$/m, 'another one');
+for (['all', 2], ['!a', 1], ['a,b', 2], ['x* b*', 1]) {
+	my ($only, $nr) = @$_;
+	($out, $status) = do { local $ENV{ONLY} = $only; run() };
+	like($out, qr/^mutants: $nr mutants, /m, "ONLY='$only': $nr of them");
+}
+unlike($out, qr/^mutants: a:/m, '  the others are not run');
 
 put("$dir/mutants/c.patch", "Something is added.\nKiller: host toy.t\n\n" .
     "--- a/kernel/toy.txt\n+++ b/kernel/toy.txt\n\@\@ -2 +2,2 \@\@\n two\n+and a half\n");
@@ -165,7 +156,6 @@ for suite in $suites; do
 		$suite "$not" "$not" $suite
 done
 SH
-chmod 0755, "$dir/harness/steps", "$dir/harness/vm/machine";
 
 sub kernel_toy
 {

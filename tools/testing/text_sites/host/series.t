@@ -5,27 +5,14 @@ use warnings;
 use Test::More;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
-use File::Path qw(make_path remove_tree);
+use File::Path qw(remove_tree);
 use File::Temp qw(tempdir);
+use lib dirname(__FILE__);
+
+use Files;
 
 my $harness = abs_path(dirname(__FILE__) . '/..');
 my $dir = tempdir(CLEANUP => 1);
-
-sub put
-{
-	my ($path, $text) = @_;
-	make_path(dirname($path));
-	open my $file, '>', $path or die "$path: $!";
-	print $file $text;
-	close $file;
-}
-
-sub get
-{
-	open my $file, '<', $_[0] or return '';
-	local $/;
-	return scalar <$file>;
-}
 
 # ours FILE, TEXT...: they are all of our files
 sub ours
