@@ -15,11 +15,11 @@
  * runs again. So a kernel thread makes the passes, with the lowest real-time priority:
  * only real-time tasks can preempt it.
  *
- * To wake it up and to wait for it takes longer than to change a site. So who has few
- * changes them itself, with preemption off. After each pass it looks whether its processor
- * is wanted; if so, another thread of that priority makes the rest, and the processor is
- * given up at once. So nobody waits for longer than one pass takes: a few sites and a
- * synchronisation, during which nobody is preempted anyway.
+ * Waking the thread up and waiting for it takes longer than changing a site. So a caller
+ * with few sites changes them itself, with preemption off, and looks after each pass whether
+ * another task wants its processor. If one does, a second thread of the same priority makes
+ * the passes that are left, and the caller is preempted at once. Nobody waits longer than a
+ * pass over a few sites and a synchronisation take, which cannot be preempted anyway.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 

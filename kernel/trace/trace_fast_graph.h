@@ -11,15 +11,15 @@
 #endif
 
 /*
- * The instance whose function_graph is the only user of returns, and looks at every function;
- * and the one whose function_graph is that user, whatever it looks at. Else NULL.
+ * The instance whose function_graph is the only user of returns: for returns in any case,
+ * for calls if no filter, list of pids or depth restricts it. NULL if there is no such one.
  */
 static struct trace_array *graph_fast_entry __read_mostly;
 static struct trace_array *graph_fast_return __read_mostly;
 
 static DEFINE_MUTEX(graph_fast_mutex);
 
-/* Lists of pids, set_graph_function and _notrace, max_graph_depth, the option funcgraph-irqs */
+/* By lists of pids, set_graph_function, set_graph_notrace, max_graph_depth, or funcgraph-irqs */
 static bool graph_fast_restricted(const struct trace_array *tr)
 {
 #ifdef CONFIG_DYNAMIC_FTRACE
@@ -33,13 +33,13 @@ static bool graph_fast_restricted(const struct trace_array *tr)
 }
 
 /**
- * fgraph_fast_update - see whether functions may be entered and left the short way
+ * fgraph_fast_update - decide whether functions may be entered and left the short way
  *
- * To be called after anything of that has changed, and before an instance that went is
- * freed: whoever is on the short way with it has preemption off. Of several changes at a
- * time the last one to call this finds all of them. An instance that comes again has the
- * words of its new index; whoever is still about to push a frame with the old ones has
- * written the event, and has it popped the ordinary way.
+ * To be called after anything that decides it has changed, and before an instance that has
+ * gone is freed, a grace period of RCU later: who uses an instance here has preemption off.
+ * When several things change at a time, the last caller sees all of them. An instance that
+ * is registered again has the words of its new index; a frame that is still pushed with the
+ * old ones has its event, and is popped the ordinary way.
  *
  * Context: may sleep.
  */
@@ -64,8 +64,8 @@ void fgraph_fast_update(void)
 }
 
 /*
- * Write the event of a call. Preemption is off once more than where the function is called:
- * the ordinary way counts that, too, as its protection from recursion does it.
+ * Write the event of a call. Preemption is off once more than where the function is called,
+ * and the event says so, as on the ordinary way, where the guard against recursion does it.
  */
 static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
 						   u64 *time)
@@ -115,14 +115,14 @@ static __always_inline bool trace_fast_graph_return(struct trace_array *tr,
 	return true;
 }
 
-/* What it may remember for a task: to be in a function to begin with, or to leave out */
+/* What it remembers for a task: that it is in a function of one of the two filters */
 #define GRAPH_FAST_VAR	(TRACE_GRAPH_FL | TRACE_GRAPH_NOTRACE)
 
 /*
- * Push a frame that only one user wants, as ftrace_push_return_trace(), in its order: whoever
- * interrupts and unwinds finds the frame's offset in the top word, before curr_ret_stack
- * covers that; @end is what that becomes. It may write a frame of its own here until then,
- * so everything is written afterwards.
+ * Push a frame for one user, in the order of ftrace_push_return_trace(): an interrupt that
+ * unwinds finds the frame's size in the top word before curr_ret_stack, which becomes @end,
+ * covers that. Until then an interrupt may push frames of its own here, so everything is
+ * written again, or only, afterwards.
  */
 static __always_inline struct ftrace_ret_stack *
 graph_fast_push(struct task_struct *task, unsigned long *stack, int end, unsigned long word,
@@ -143,7 +143,7 @@ graph_fast_push(struct task_struct *task, unsigned long *stack, int end, unsigne
 	return frame;
 }
 
-/* Whoever unwinds finds the frame until it is gone; what interrupts may write to it then. */
+/* Who unwinds finds the frame until curr_ret_stack is lower; an interrupt may reuse it then. */
 static __always_inline void graph_fast_pop(struct task_struct *task)
 {
 	barrier();

@@ -141,7 +141,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * @addr: not used: it is known what is called
  * @free_filters: free them, too
  *
- * Context: process context, sleeps for long.
+ * Context: process context; may wait for grace periods of RCU tasks.
  *
  * Return: 0, or -EINVAL if @ops is not registered for direct calls, or an error
  * of unregister_ftrace_function().
@@ -493,7 +493,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * When it returns 0, @ops may be freed unless it is in the kernel's own data,
  * and its function is not running for it.
  *
- * Context: process context, sleeps for long.
+ * Context: process context; may wait for grace periods of RCU tasks.
  *
  * Return: as ftrace_shutdown().
  */

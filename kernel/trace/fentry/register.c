@@ -187,8 +187,8 @@ static bool is_of_bpf(const struct ftrace_ops *ops)
 }
 
 /*
- * An ops that its owner may free must not be in use once it is unregistered. Sleeps for
- * long.
+ * An ops that its owner may free must not be in use once it is unregistered: waits until
+ * tasks have left what they called, unless the owner sees to that itself.
  */
 static void ops_wait(const struct ftrace_ops *ops)
 {
@@ -259,7 +259,7 @@ static int ops_shutdown(struct ftrace_ops *ops)
  * @ops: registered
  * @command: not used
  *
- * Context: process context, sleeps for long, under ftrace_lock.
+ * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks.
  *
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(): it is not
  * called any more then, but its sites may still call its trampoline.

@@ -21,16 +21,15 @@ struct fentry_callback {
 	unsigned int	at;
 };
 
-/* What a trampoline does beyond handing over the argument registers */
+/* What a trampoline does beyond handing over the argument registers, or leaves out */
 #define TRAMPOLINE_REGS		BIT(0)	/* all registers, and back */
 #define TRAMPOLINE_SET_IP	BIT(1)	/* returns to where regs->ip says */
 #define TRAMPOLINE_SHARED	BIT(2)	/* both, and goes on to where regs->orig_ax says */
-/* ... and less: nobody looks at registers */
-#define TRAMPOLINE_BARE		BIT(3)
+#define TRAMPOLINE_BARE		BIT(3)	/* no callback looks at registers: none are laid out */
 
 /*
- * From the registers that a callback gets to the return address into the traced function.
- * Where frames are chained by frame pointers, five words more are in between.
+ * Bytes from the struct pt_regs that a callback gets up to the return address into the
+ * traced function. The two links of a chain of frame pointers take five words of them.
  */
 #define FENTRY_FRAME							\
 	((int)sizeof(struct pt_regs) + 16 + (IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0))

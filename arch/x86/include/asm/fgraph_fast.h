@@ -8,8 +8,8 @@
 #include <asm/fentry.h>
 
 /*
- * Where on the stack the function that is called has its return address. The registers are
- * on the stack of a trampoline, which need not have filled them in.
+ * Where on the stack the traced function has its return address. It is a constant away from
+ * @fregs, which a trampoline has on its stack even if it fills in no stack pointer there.
  */
 static __always_inline unsigned long *fgraph_return_slot(struct ftrace_regs *fregs)
 {

@@ -223,8 +223,8 @@ bool text_site_emulate(struct pt_regs *regs, const struct text_site_kind *kind);
  * text_int3 - handle a breakpoint in kernel text
  * @regs: as the trap has left them
  *
- * A breakpoint that is neither a text site's nor text_poke_bp()'s, a kprobe's for one, is
- * in memory while nobody changes text. It is looked at no further.
+ * While nobody changes text, a breakpoint that is in memory is somebody else's, such as a
+ * kprobe's, and is looked at no further.
  *
  * Context: the entry code of the breakpoint exception, interrupts off, before
  * anything that may be traced or patched.
