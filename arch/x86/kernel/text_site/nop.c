@@ -61,6 +61,15 @@ const struct site_nop *site_nop_choose(const struct cpuinfo_x86 *cpu)
 	return &nops[NOP_NOPL];
 }
 
+/* Why it is this one */
+static const char *site_nop_reason(const struct cpuinfo_x86 *cpu)
+{
+	if (!test_cpu_cap(cpu, X86_FEATURE_NOPL))
+		return "this processor has no long one";
+	return likes_prefixes(cpu) ? "faster than the long one on this processor" :
+				     "documented for this processor";
+}
+
 /* As in text_nop=; NULL if there is none of this name */
 const struct site_nop *site_nop_by_name(const char *name)
 {
@@ -101,6 +110,8 @@ void __init arch_text_site_init(void)
 			pr_warn("text_nop=%s is not known, the CPU's own is used\n", nop_name);
 	}
 	site_nop = asked ?: site_nop_choose(&boot_cpu_data);
+	pr_info("nop %s: %s\n", site_nop->name,
+		asked ? "asked for by text_nop=" : site_nop_reason(&boot_cpu_data));
 }
 
 /**

@@ -12,5 +12,6 @@
 #define container_of(_ptr, _type, _member)				\
 	((_type *)((char *)(_ptr) - offsetof(_type, _member)))
 #define pr_warn(...)		fprintf(stderr, __VA_ARGS__)
+#define pr_info(...)		((void)(0 && fprintf(stderr, __VA_ARGS__)))
 
 #endif /* _SHIM_LINUX_KERNEL_H */
