@@ -20,6 +20,10 @@ override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
 export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW
 
+# A first look is had with a small kernel, until there is the one that is tested.
+ENGINE_BUILT = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites))
+run shell: VARIANT := $(or $(VARIANT),$(if $(ENGINE_BUILT),,small))
+
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
 TEST_ALL := tools/testing/text_sites/test-all
@@ -87,10 +91,8 @@ kernel:
 	$(STEPS) packages tree kernel
 rootfs:
 	$(STEPS) $(BUILT)
-run:
-	$(STEPS) $(BUILT) run
-shell:
-	$(STEPS) $(BUILT) shell
+run shell:
+	$(STEPS) $(BUILT) $@
 test:
 	$(STEPS) test-begin $(BUILT) series test-host test-machine test-end
 test-host:

@@ -45,6 +45,7 @@ PATCHED=$BUILD/patched$OF
 export PATH="$PATH:/usr/sbin:/sbin"
 export LC_ALL=C
 
+expected=0
 step=${0##*/}
 step=${step%.sh}
 
@@ -91,6 +92,9 @@ keep()
 # commit: which of ours it is, and whether there is more than that
 commit() { git -c safe.directory="$TOP" -C "$TOP" describe --always --dirty=+ 2>/dev/null || echo -; }
 
+# alone: is the variant a kernel of its own, without the tests?
+alone() { [ -n "$VARIANT" ] && grep -q '^# alone' "$CONFIG/variant-$VARIANT.config"; }
+
 # first_error LOG: the line of a log that says what went wrong
 first_error()
 {
@@ -101,13 +105,14 @@ first_error()
 }
 
 # logged LOG MESSAGE COMMAND...: run COMMAND with its output in LOG and one
-# progress line on the terminal; a failure is left to the caller
+# progress line on the terminal, in percent if it is known how
+# many lines COMMAND prints (expected); a failure is left to the caller
 logged()
 {
 	local log=$1 message=$2
 	shift 2
 	"$@" 2>&1 </dev/null |
-		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V"
+		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V" "$expected"
 }
 
 # fail_with LOG WHAT: end, saying WHAT failed and the first error in LOG

@@ -278,6 +278,15 @@ put("$build/text_sites/kernel/same.o", 'same');
 works('a variant has the last word', "VARIANT=b $kernel");
 is(get("$build/text_sites-b/kernel/same.o"), 'same', '  and begins with what its engine has');
 fails('  only where it is asked for', $kernel, qr/does not hold: CONFIG_B=n/);
+put("$dir/config/variant-small.config", "# alone: a kernel of its own\nCONFIG_B=m\n");
+put("$build/config.saved", get("$dir/config/machine.config"));
+put("$dir/config/machine.config", "CONFIG_C=y\n");
+works('a variant that is not alone', "VARIANT=b $kernel");
+like(get("$build/text_sites-b/.config"), qr/^CONFIG_C=y/m, "  has the machine's options");
+works('one that is', "VARIANT=small $kernel");
+unlike(get("$build/text_sites-small/.config"), qr/^CONFIG_C=y/m, '  has not');
+ok(!-e "$build/text_sites-small/kernel/same.o", '  and begins with nothing');
+put("$dir/config/machine.config", get("$build/config.saved"));
 put("$dir/config/engine-text_sites.off", "CONFIG_A\nCONFIG_B\n");
 
 put("$top/kernel/compile.sh", "echo 'kernel/ours.c:1:2: error: no such thing'; exit 1\n");
@@ -463,6 +472,15 @@ OUT
 ($out, $status) = run("$harness/bench/guard $dir/none.tab <$dir/counts");
 like($out, qr/^guard: .*none.tab: /, '  without a list of limits');
 isnt($status, 0, '  fails');
+
+# progress on a terminal
+for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:00, about 0:00 left \(log: shown\)/, qr/\rm: 3 lines, 0:00 \(log: shown\)\e\[K\r\n\z/],
+     ['a\nb\n', 0, qr/^\rm: 1 lines, 0:00 /, qr/\rm: 2 lines, 0:00 [^\r]*\r\n\z/]) {
+	my ($lines, $expected, $first, $last) = @$_;
+	($out) = run("script -qec \"printf '$lines' | '$harness/progress' m '$dir/log' shown 0 $expected\" /dev/null </dev/null");
+	like($out, $first, "progress of $expected lines");
+	like($out, $last, '  and its end');
+}
 
 # The steps have all of lib.sh's functions, and call commands of other packages.
 for my $name (get("$harness/lib.sh") =~ /^(\w+)\(\)/mg) {

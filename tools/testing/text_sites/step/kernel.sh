@@ -7,7 +7,8 @@ log=$LOG/kernel-$KERNEL.log
 image=$OUT/arch/x86/boot/bzImage
 done_stamp=kernel-$KERNEL
 
-fragments=("$CONFIG/machine.config" "$CONFIG/engine-$ENGINE.config")
+fragments=("$CONFIG/engine-$ENGINE.config")
+alone || fragments=("$CONFIG/machine.config" "${fragments[@]}")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
 off=$CONFIG/engine-$ENGINE.off
 
@@ -66,7 +67,7 @@ configure()
 # compiled, so the compiler's cache has none of it.)
 begin_as_copy()
 {
-	[ -n "$VARIANT" ] && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
+	[ -n "$VARIANT" ] && ! alone && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
 	mv "$OUT.new" "$OUT"
@@ -117,8 +118,10 @@ compile()
 {
 	[ ! -e "$STAMPS/compiling-$KERNEL" ] || distrust
 	finish "compiling-$KERNEL" 1
+	[ -e "$OUT/vmlinux.o" ] || expected=$(sed -n 's/^# lines: //p' "${fragments[@]}" | tail -n1)
 	logged "$log" "compiling" kbuild -j"$JOBS" bzImage modules ||
 		fail_with "$log" "does not compile"
+	expected=0
 	no_warnings
 	rm -rf "$OUT/mod"
 	logged "$LOG/modules-$KERNEL.log" "installing modules" \

@@ -5,3 +5,7 @@ set -eu
 
 : "${FILTER:=vfs_*}" "${CMD:=ls -R /proc/1}"
 "$HARNESS/vm/machine" --name "run-$KERNEL" "$HARNESS/vm/demo.sh" "$FILTER" "$CMD"
+
+echo
+echo "Next: make run FILTER='*lock*' CMD='cat /proc/version'"
+echo '      make shell, and there: trace-cmd record -p function_graph -g vfs_read ls'

@@ -40,7 +40,7 @@ kbuild() { make -C "$tree" O="$out/$engine" LOCALVERSION= --no-print-directory "
 configure()
 {
 	{
-		cat "$CONFIG/series.config"
+		cat "$CONFIG/variant-small.config"
 		# The engines, as far as there is a choice
 		[ "$engine" = classic ] || echo CONFIG_FTRACE_ENGINE_TEXT_SITES=y
 		[ "$engine" = text_sites ] || echo CONFIG_FTRACE_ENGINE_CLASSIC=y
