@@ -179,6 +179,10 @@ skip text_site_nop: old: not on this processor
 pass kernel log
 EXPECTED
 
+is_read('KUnit tests that should have run', "[    1.000000] fine\n",
+	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
+is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
+
 is_read('a kernel that dies in a suite of ours', <<'LOG', <<'EXPECTED', 0, 'console');
 [    1.000000] 1..1
 [    1.000001]     # Subtest: fentry_set

@@ -38,10 +38,10 @@ as_tap()
 	esac
 }
 
-# read_results NAME COLLECTION STATUS: those of the machine that ended
+# read_results NAME COLLECTION STATUS APPEND: those of the machine that ended
 read_results()
 {
-	local base out console label=$2 log
+	local base out console label=$2 log kunit=()
 	base=$LOG/test-$(machine_id "$1")
 	out=$base.out
 	console=$base.console
@@ -51,7 +51,9 @@ read_results()
 	case $2 in text_sites | counts) label=$(machine_id "$1") ;; esac
 	as_tap "$2" <"$out" |
 		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
-	"$results" console --label "$(machine_id "$1")" --log "$(short "$console")" <"$console"
+	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
+	"$results" console --label "$(machine_id "$1")" --log "$(short "$console")" \
+		"${kunit[@]}" <"$console"
 }
 
 # judged NAME COLLECTION PATTERNS: results compared with what is expected of them
@@ -153,12 +155,12 @@ test_in()
 	say "$(machine_id "$name"): booting, $place (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
 	"$HARNESS/vm/machine" --name "$label" --smp "$smp" --timeout $((time * SLOW)) \
-		--append "kunit.enable=1 $append" "${options[@]}" "${job[@]}" \
+		--append "$append" "${options[@]}" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	# Another time it may get to its end.
 	[ "$status" -ne 124 ] || of='no end'
 	cat "$LOG/$label.err" >&2
-	read_results "$name" "${tests%%:*}" "$status" |
+	read_results "$name" "${tests%%:*}" "$status" "$append" |
 		judged "$name" "${tests%%:*}" "${tests#*:}" | keep "$name" "$of" "$line"
 	took "$name" $SECONDS
 	say "$(machine_id "$name"): $("$results" brief "$RESULTS/$name") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
