@@ -1,8 +1,16 @@
 # Text sites: a function tracing engine for the Linux kernel, laid over
 # Debian's kernel source. The work is done by tools/testing/text_sites/.
 
-ENGINE  ?=
-VARIANT ?=
+# What `make menuconfig` has kept; a variable that is set wins.
+-include .config
+chosen = $(patsubst "%",%,$(CONFIG_$(1)))
+
+ENGINE  ?= $(call chosen,ENGINE)
+VARIANT ?= $(call chosen,VARIANT)
+FRAGMENT ?= $(call chosen,FRAGMENT)
+SMP     ?= $(or $(call chosen,SMP),2)
+ACCEL   ?= $(or $(call chosen,ACCEL),single)
+CPU     ?= $(or $(call chosen,CPU),max)
 FILTER  ?= vfs_*
 CMD     ?= ls -R /proc/1
 JOBS    ?= $(shell nproc)
@@ -18,7 +26,7 @@ SLOW    ?= 1
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW
+export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW
 
 # A first look is had with a small kernel, until there is the one that is tested.
 ENGINE_BUILT = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites))
@@ -29,13 +37,16 @@ BUILT := packages tree kernel rootfs
 TEST_ALL := tools/testing/text_sites/test-all
 
 .NOTPARALLEL:
-.PHONY: help packages tree patches series series-test check kernel rootfs run shell test \
-	test-host test-machine test-long model mutants test-classic test-variants test-all bench \
-	bench-native clean distclean
+.PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
+	rootfs run shell test test-host test-machine test-long model mutants test-classic \
+	test-variants test-all bench bench-native clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
 	@echo 'make test           build everything, run all tests'
+	@echo
+	@echo 'make menuconfig     choose the kernel, and the machine that it runs in'
+	@echo 'make kernelconfig   change the options of the kernel, with its own menu'
 	@echo
 	@echo 'make packages       install the Debian packages this needs'
 	@echo 'make tree           build/tree: the base with our patches and files'
@@ -62,6 +73,10 @@ help:
 	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'
 	@echo '                    without patches'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
+	@echo 'FRAGMENT=file       more options of the kernel, which come on top'
+	@echo 'SMP=n               make run, make shell: so many processors'
+	@echo 'ACCEL=multi         ... emulated by a thread each; or icount: time is instructions'
+	@echo 'CPU=EPYC-Rome       ... of this model'
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
@@ -89,6 +104,8 @@ series-test:
 	$(STEPS) test-begin $(BUILT) series series-test test-end
 kernel:
 	$(STEPS) packages tree kernel
+menuconfig kernelconfig:
+	$(STEPS) packages tree $@
 rootfs:
 	$(STEPS) $(BUILT)
 run shell:

@@ -14,6 +14,7 @@ BASE=${BASE:-}
 VARIANT=${VARIANT:-}
 ENGINE=${ENGINE:-$(sed -n 's/^# engine: //p' "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :)}
 ENGINE=${ENGINE:-text_sites}
+FRAGMENT=${FRAGMENT:-}
 JOBS=${JOBS:-$(nproc)}
 V=${V:-0}
 MACHINES=${MACHINES:-all}

@@ -17,7 +17,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FILTER CMD V MACHINES GROUP ONLY SLOW TS_MACHINES TS_LIST)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -472,6 +472,30 @@ OUT
 ($out, $status) = run("$harness/bench/guard $dir/none.tab <$dir/counts");
 like($out, qr/^guard: .*none.tab: /, '  without a list of limits');
 isnt($status, 0, '  fails');
+
+# What can be chosen: each variant, and what is chosen is what make takes
+my $source = "$harness/../../..";
+my @variants = get("$source/Kconfig") =~ /^\tdefault "(\w+)" if VARIANT_/mg;
+is_deeply([sort @variants],
+	  [sort map { /variant-(\w+)\.config$/ } glob "$harness/config/variant-*.config"],
+	'menuconfig has all variants');
+put("$dir/make/Makefile", get("$source/Makefile"));
+put("$dir/make/tools/testing/text_sites/steps",
+	"#!/bin/sh\necho \"\$ENGINE,\$VARIANT,\$FRAGMENT,\$SMP,\$ACCEL,\$CPU: \$*\"\n");
+my $make = "make -s --no-print-directory -C $dir/make";
+is(works('make', "$make run"), ",small,,2,single,max: packages tree kernel rootfs run\n",
+	'  without choices');
+put("$dir/make/.config", join '', map { "CONFIG_$_\n" } 'ENGINE="classic"', 'VARIANT="debug"',
+	'FRAGMENT="a.config"', 'SMP=4', 'ACCEL="multi"', 'CPU="EPYC-Rome"');
+is(works('make', "$make run"), "classic,debug,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	'  with what has been chosen');
+is(works('make', "$make run VARIANT=rt SMP=1"),
+	"classic,rt,a.config,1,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	'  with what it is told in its place');
+put("$dir/make/.config", '');
+put("$dir/make/build/stamps/kernel-text_sites", '');
+is(works('make', "$make shell"), ",,,2,single,max: packages tree kernel rootfs shell\n",
+	'  with the tested kernel if there is one');
 
 # progress on a terminal
 for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:00, about 0:00 left \(log: shown\)/, qr/\rm: 3 lines, 0:00 \(log: shown\)\e\[K\r\n\z/],

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Configures and compiles the kernel in build/<engine>, with its modules.
+# Configures and compiles the kernel in build/<engine>, with its modules; `kernel.sh configure`
+# leaves it at that.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,6 +11,10 @@ done_stamp=kernel-$KERNEL
 fragments=("$CONFIG/engine-$ENGINE.config")
 alone || fragments=("$CONFIG/machine.config" "${fragments[@]}")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
+if [ -n "$FRAGMENT" ]; then
+	[ -r "$FRAGMENT" ] || die "FRAGMENT: $FRAGMENT does not exist"
+	fragments+=("$FRAGMENT")
+fi
 off=$CONFIG/engine-$ENGINE.off
 
 # The compiler's cache: the user's own if there is one
@@ -138,15 +143,16 @@ main()
 		say "$(short "$OUT") is up to date"
 		return
 	fi
-	begin "$done_stamp"
 	begin_as_copy
 	mkdir -p "$OUT"
 	if [ "$(stamp "config-$KERNEL")" != "$config" ] || [ ! -e "$OUT/.config" ]; then
 		configure
 	fi
+	[ "${1:-}" != configure ] || return 0
+	begin "$done_stamp"
 	compile
 	finish "$done_stamp" "$source $config $(image_id)"
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.
-main; exit
+main "$@"; exit

@@ -4,7 +4,8 @@ set -eu
 . "$(dirname "$0")/../lib.sh"
 
 : "${FILTER:=vfs_*}" "${CMD:=ls -R /proc/1}"
-"$HARNESS/vm/machine" --name "run-$KERNEL" "$HARNESS/vm/demo.sh" "$FILTER" "$CMD"
+"$HARNESS/vm/machine" --name "run-$KERNEL" --smp "${SMP:-2}" --accel "${ACCEL:-single}" \
+	--cpu "${CPU:-max}" "$HARNESS/vm/demo.sh" "$FILTER" "$CMD"
 
 echo
 echo "Next: make run FILTER='*lock*' CMD='cat /proc/version'"

@@ -3,4 +3,5 @@
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
-"$HARNESS/vm/machine" --interactive
+"$HARNESS/vm/machine" --interactive --smp "${SMP:-2}" --accel "${ACCEL:-single}" \
+	--cpu "${CPU:-max}"

@@ -1,0 +1,25 @@
+#!/bin/bash
+# Changes the options of the kernel in build/<engine>, and keeps what has changed in FRAGMENT,
+# or in kernel.config, which is FRAGMENT from then on.
+set -eu
+. "$(dirname "$0")/../lib.sh"
+
+fragment=${FRAGMENT:-kernel.config}
+
+"$HARNESS/step/kernel.sh" configure
+cp "$OUT/.config" "$OUT/.config.before"
+make -C "$TREE" O="$OUT" LOCALVERSION="-$ENGINE" --no-print-directory -s \
+	"${KCONFIG_TARGET:-menuconfig}"
+grep -E '^(# )?CONFIG_' "$OUT/.config" | grep -vxFf "$OUT/.config.before" >"$OUT/changed" || :
+# What is kept is configured by the step that compiles it.
+mv "$OUT/.config.before" "$OUT/.config"
+if [ ! -s "$OUT/changed" ]; then
+	say "nothing has changed"
+	exit
+fi
+cat "$OUT/changed" >>"$fragment"
+say "$(wc -l <"$OUT/changed") options are kept in $fragment"
+if [ -z "$FRAGMENT" ]; then
+	sed -i '/^CONFIG_FRAGMENT=/d' "$TOP/.config" 2>/dev/null || :
+	echo "CONFIG_FRAGMENT=\"$fragment\"" >>"$TOP/.config"
+fi
