@@ -100,6 +100,80 @@ stack_traces_go_through_trampolines()
 	grep -q '=> do_syscall_64' trace || fail "$(head -n30 trace)"
 }
 
+# Times go back in the lines of FILE, or the numbers of a writer, which it writes in order.
+out_of_order()
+{
+	sed -n -E 's/^.* ([0-9]+\.[0-9]+): (tracing_mark_write: )?([^ ]*) ([^ ]*)$/\1 \3 \4/p' "$1" |
+	awk '$1 + 0 < time { print "time", $0, "after", time }
+		$2 ~ /^writer/ && $3 + 0 <= number[$2] { print "number", $0, "after", number[$2] }
+		{ time = $1 + 0 }
+		$2 ~ /^writer/ { number[$2] = $3 + 0 }'
+}
+
+reading_ends_though_each_read_is_an_event()
+{
+	local status=0
+	echo 'vfs_read' > set_ftrace_filter
+	echo function > current_tracer
+	cat /proc/version > /dev/null
+	timeout 20 cat trace > /tmp/read || status=$?
+	grep -q ': vfs_read <-' /tmp/read || fail "no event"
+	equal "out of order" "$(out_of_order /tmp/read | head -n3)" ''
+	equal "status" "$status" 0
+}
+
+# Writes to the trace until it is killed.
+writer()
+{
+	local i
+	for ((i = 1; ; i++)); do
+		# While the size of the buffer changes, nothing can be written.
+		echo "writer$1 $i" > trace_marker || :
+	done
+}
+
+# overrun: how many events have been overwritten
+overrun() { cat per_cpu/cpu*/stats | awk '$1 == "overrun:" { n += $2 } END { print n }'; }
+
+# Each piece is read by a program of its own, which gives the writers time.
+reading_ends_while_writers_come_round()
+{
+	local size i before
+	trap 'stop_jobs; echo 1408 > buffer_size_kb' EXIT
+	writer 1 2> /dev/null & writer 2 2> /dev/null &
+	for size in 16 64; do
+		echo $size > buffer_size_kb
+		before=$(overrun)
+		exec 3< trace
+		: > /tmp/read
+		for ((i = 0; i < 200; i++)); do
+			dd bs=4k count=1 status=none <&3 > /tmp/piece
+			[ -s /tmp/piece ] || break
+			cat /tmp/piece >> /tmp/read
+		done
+		exec 3<&-
+		echo "# $size KB: $(wc -l < /tmp/read) lines in $i pieces"
+		[ "$(overrun)" -gt "$before" ] || fail "nothing was overwritten"
+		equal "out of order" "$(out_of_order /tmp/read | head -n3)" ''
+		[ "$i" -lt 200 ] || fail "no end"
+	done
+	stop_jobs
+}
+
+reading_on_after_the_end()
+{
+	echo first 1 > trace_marker
+	exec 3< trace
+	cat <&3 > /tmp/read
+	grep -q 'first 1' /tmp/read || fail "nothing: $(< /tmp/read)"
+	equal "more" "$(cat <&3)" ''
+	echo second 2 > trace_marker
+	equal "since then" "$(cat <&3 | sed 's/.*: //')" 'second 2'
+	exec 3<&-
+}
+
 run_tests each_call_is_one_event callers_are_right only_what_is_in_the_filter \
 	nothing_while_tracing_is_off function_tracing_off_by_sysctl \
-	attached_while_off_by_sysctl stack_traces_go_through_trampolines
+	attached_while_off_by_sysctl stack_traces_go_through_trampolines \
+	reading_ends_though_each_read_is_an_event reading_ends_while_writers_come_round \
+	reading_on_after_the_end
