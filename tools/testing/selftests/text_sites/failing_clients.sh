@@ -43,6 +43,20 @@ options_change()
 	end_tracing
 }
 
+# What the option says is so: a probe that is not there cannot be unregistered in silence.
+follows_forks_or_not()
+{
+	# shellcheck disable=SC2154 # of try() in failing_functions.sh
+	equal "event-fork" "$(< options/event-fork)" $((error == 0))
+	echo 0 > options/event-fork
+}
+
+event_filters_follow_forks()
+{
+	begin_failing
+	each follows_forks_or_not write options/event-fork 1
+}
+
 graph_filters_change()
 {
 	local all file text=
@@ -125,5 +139,5 @@ instances_come_and_go()
 	[ -z "$all_fail" ] || every=40 each instance_there mkdir instances/failing
 }
 
-run_tests the_graph_tracer_comes options_change graph_filters_change the_stack_tracer_comes \
-	pids_that_are_not_traced_change instances_come_and_go
+run_tests the_graph_tracer_comes options_change event_filters_follow_forks \
+	graph_filters_change the_stack_tracer_comes pids_that_are_not_traced_change instances_come_and_go
