@@ -1,7 +1,8 @@
 #!/bin/bash
 # Reads the source as maintainers do: compiles our files with W=1 and with sparse, the
-# selftests by their own Makefile, and a kernel's configuration with text_sites.config; then
-# does what host/check.t does. In a build folder of its own, as W=1 changes every command.
+# selftests by their own Makefile, a kernel's configuration with text_sites.config, and the
+# documents; then does what host/check.t does. In a build folder of its own, as W=1 changes
+# every command.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -36,7 +37,7 @@ our_objects()
 # our_warnings LOG: those of our files
 our_warnings()
 {
-	sed -nE "s,^(\.\./|$TREE/)*([^: ]+):[0-9:]+ (warning|error): .*,\2\t&,p" "$1" |
+	sed -nE "s,^(\.\./|$TREE/)*([^: ]+):[0-9:]+ (warning|error): .*,\2\t&,Ip" "$1" |
 		sort | join -t $'\t' - "$STAMPS/overlay.list" | cut -f2-
 }
 
@@ -82,6 +83,19 @@ check_config()
 	ends "make text_sites.config" "$log" "$why"
 }
 
+# Those of the kernel's documents that ours are among, as references are checked, too
+check_documents()
+{
+	local log=$LOG/check-documents.log why=
+	mkdir -p "$out/documents"
+	if ! logged "$log" "making the documents" kbuild documents SPHINXDIRS=trace htmldocs; then
+		why="cannot be made: $(first_error "$log")"
+	else
+		why=$(our_warnings "$log" | sed -n 1p)
+	fi
+	ends "make htmldocs" "$log" "$why"
+}
+
 check_source()
 {
 	local log=$LOG/check-source.log why=
@@ -97,6 +111,7 @@ main()
 	check_config
 	check_selftests
 	check_objects
+	check_documents
 	check_source
 }
 
