@@ -267,28 +267,29 @@ static void test_updates_while_called(struct kunit *test)
 #if defined(CONFIG_JUMP_FUNCTION) && defined(CONFIG_KPROBES)
 /* Whose processor is wanted, and how often the thread synchronised all that there are */
 static struct task_struct *wanted;
-static unsigned int rest_syncs;
+static atomic_t rest_syncs;
 
-/* Called in place of an interrupt that wakes up another task */
+/* Called in place of an interrupt that wakes up another task, on each processor at a time */
 static int at_sync(struct kprobe *probe, struct pt_regs *regs)
 {
-	if (current == wanted) {
+	if (current == READ_ONCE(wanted)) {
 		set_tsk_need_resched(current);
 		set_preempt_need_resched();
 	}
-	rest_syncs += !strcmp(current->comm, "text_site_rest");
+	if (!strcmp(current->comm, "text_site_rest"))
+		atomic_inc(&rest_syncs);
 	return 0;
 }
 
 /* Returns how often the thread synchronised during an update. */
 static unsigned int update_once(struct kunit *test, unsigned int nth, bool is_wanted)
 {
-	rest_syncs = 0;
-	wanted = is_wanted ? current : NULL;
+	atomic_set(&rest_syncs, 0);
+	WRITE_ONCE(wanted, is_wanted ? current : NULL);
 	KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, nth & 1 ? many_first : many_second), 0);
-	wanted = NULL;
+	WRITE_ONCE(wanted, NULL);
 	KUNIT_EXPECT_EQ(test, call_many(nth), (nth & 1 ? 0x100 : 0x200) | (u8)nth);
-	return rest_syncs;
+	return atomic_read(&rest_syncs);
 }
 
 /* Who has one site to change gives its processor up between two passes if it is wanted. */
