@@ -51,8 +51,8 @@ static void scale_settle(void *seen)
 }
 
 /*
- * tsc.c scales with interrupts off, so that it has finished after a grace period; and so
- * has whoever has read a multiplier from before.
+ * tsc.c scales with interrupts off, but for the first time, so that it has finished after
+ * a grace period; and so has whoever has read a multiplier from before.
  */
 static void scale_work_func(struct work_struct *work)
 {
@@ -68,13 +68,14 @@ static DECLARE_DELAYED_WORK(scale_work, scale_work_func);
 /**
  * sched_clock_scale_changes - the time of sched_clock() is to be scaled in another way
  *
- * Context: with interrupts off until it is, on any CPU.
+ * Context: with interrupts off until it is, on any CPU; at boot, before there are others,
+ * they may be on.
  */
 void sched_clock_scale_changes(void)
 {
 	unsigned int cpu;
 
-	scoped_guard(raw_spinlock, &scale_lock) {
+	scoped_guard(raw_spinlock_irqsave, &scale_lock) {
 		WRITE_ONCE(scale_changes, scale_changes + 1);
 		for_each_possible_cpu(cpu)
 			WRITE_ONCE(per_cpu(sched_clock_scale.mul, cpu), 0);
