@@ -976,8 +976,10 @@ static void fast_test_clocks(struct kunit *test)
 		KUNIT_EXPECT_LE(test, before, now);
 		KUNIT_EXPECT_LE(test, now, after);
 #if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+		/* This may sleep, in a real-time kernel. */
+		const u64 cycles = get_random_u64() >> (1 + i % 63);
+
 		scoped_guard(irq) {
-			const u64 cycles = get_random_u64() >> (1 + i % 63);
 			const u64 mul = this_cpu_read(sched_clock_scale.mul);
 
 			before = native_sched_clock_from_tsc(cycles);
