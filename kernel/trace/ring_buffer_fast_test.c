@@ -656,6 +656,13 @@ static void fast_save_buffer(struct trace_buffer *buffer)
 	} while (page != head);
 }
 
+/* A wake-up of the run before. In a real-time kernel, irq_work_sync() takes a grace period. */
+static void fast_wait_for(struct irq_work *work)
+{
+	if (irq_work_is_busy(work))
+		irq_work_sync(work);
+}
+
 static void fast_reset(struct trace_buffer *buffer)
 {
 	struct ring_buffer_per_cpu *cpu_buffer = buffer->buffers[smp_processor_id()];
@@ -675,10 +682,9 @@ static void fast_reset(struct trace_buffer *buffer)
 	cpu_buffer->irq_work.wakeup_full = false;
 	buffer->irq_work.waiters_pending = false;
 	ring_buffer_record_on(buffer);
-	/* A wake-up of the run before */
 	local_irq_enable();
-	irq_work_sync(&cpu_buffer->irq_work.work);
-	irq_work_sync(&buffer->irq_work.work);
+	fast_wait_for(&cpu_buffer->irq_work.work);
+	fast_wait_for(&buffer->irq_work.work);
 	local_irq_disable();
 }
 
