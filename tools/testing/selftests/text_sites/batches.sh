@@ -162,8 +162,9 @@ many_events_at_once()
 		skip "tracepoints without jump functions"
 	mkdir $seen
 	for i in 1 2; do
-		# Three of them have a probe already, which notes the names of tasks.
-		few 18 "echo 1 > $seen/events/sched/enable"
+		# Three of them have a probe already, which notes the names of tasks. Jumps of
+		# before may be led to their probes meanwhile.
+		few 21 "echo 1 > $seen/events/sched/enable"
 		few 18 "echo 0 > $seen/events/sched/enable"
 		few 100 "echo 1 > $seen/events/enable"
 		on=$(cat $seen/events/enable)

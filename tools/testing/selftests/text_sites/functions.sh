@@ -180,6 +180,8 @@ count_syncs()
 	site=$(awk '$2 == "do_sync_core" { print $1 }' available_filter_functions_addrs)
 	printf 'p:sync 0x%x\n' $((0x$site + 5)) > kprobe_events
 	echo 1 > events/kprobes/sync/enable
+	# Until the jumps of tracepoints that had probes just before lead to the new ones
+	sleep 1
 }
 
 uncount_syncs()

@@ -194,6 +194,30 @@ probes_come_and_go_while_they_are_called()
 	rmdir instances/jump instances/never
 }
 
+# A tracepoint goes while its jump is still to be led from the loop to its one probe.
+modules_with_events_come_and_go()
+{
+	local event=events/marker_cost/marker_cost_two i
+	local module="$HERE/test_modules/marker_cost.ko"
+	[ -e "$module" ] || skip "no module marker_cost"
+	trap 'stop_jobs; rmmod marker_cost 2> /dev/null || :' EXIT
+	for ((i = 0; i < 10; i++)); do
+		insmod "$module"
+		echo 1 > $event/enable
+		echo 0 > $event/enable
+		echo 1 > $event/enable
+		[ $i -ne 5 ] || cat /sys/kernel/debug/marker_cost/event2 > /dev/null
+		[ $((i % 2)) -ne 0 ] || echo 0 > $event/enable
+		rmmod marker_cost
+	done
+	sleep 0.5
+	insmod "$module"
+	echo 1 > $event/enable
+	cat /sys/kernel/debug/marker_cost/event2 > /dev/null
+	grep -q 'marker_cost_two:' trace || fail "no event after all that"
+	echo 0 > $event/enable
+}
+
 all_events()
 {
 	load &
@@ -208,4 +232,4 @@ run_tests each_has_three_targets several_at_once a_wrong_choice_changes_nothing 
 	changed_while_they_are_called targets_of_another_module \
 	when_the_targets_module_goes_they_are_the_default_again \
 	modules_come_and_go_while_they_are_called kprobes_keep_off events_in_two_instances \
-	probes_come_and_go_while_they_are_called all_events
+	probes_come_and_go_while_they_are_called modules_with_events_come_and_go all_events

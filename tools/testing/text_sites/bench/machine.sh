@@ -26,6 +26,8 @@ syncs()
 	echo 1 >events/sched/sched_process_exec/enable
 	echo 'p:sync do_sync_core' >kprobe_events
 	echo 1 >events/kprobes/sync/enable
+	# Until the jumps of tracepoints that had probes just before lead to the new ones
+	sleep 1
 	local before
 	before=$(awk '{ print $2 }' kprobe_profile)
 	eval "$2"
@@ -502,6 +504,8 @@ events_on()
 		echo 1 >events/cost/two/enable
 		ways+=(marker)
 	fi
+	# Until the jumps of tracepoints lead to their probes
+	sleep 1
 	for way in "${ways[@]}"; do
 		per_call "mark.on.$way" "$(($(cat $MARKER_COST/${way}2) - none))"
 	done

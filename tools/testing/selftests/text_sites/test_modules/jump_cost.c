@@ -77,6 +77,8 @@ static cycles_t cost_event1(void)
 {
 	cycles_t cycles;
 
+	/* Where probes went just before, the new one would be called by way of the loop. */
+	tracepoint_synchronize_unregister();
 	if (register_trace_jump_cost(probe, &pointer))
 		return 0;
 	cycles = cost_event();
