@@ -156,6 +156,29 @@ detaching_waits_for_no_task_to_leave()
 	nothing_attached
 }
 
+# After those who were preempted in front of it have got to it, those who sleep in it leave.
+a_sleepable_program_waits_for_tasks_in_it()
+{
+	local i
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	start
+	[ "$(bpf attach a fentry.s bpf_fentry_test1)" = ok ] || skip "no sleepable programs"
+	echo 'p:entry call_rcu_tasks_trace func=%si:symbol' > kprobe_events ||
+		skip "no call_rcu_tasks_trace()"
+	equal "run" "$(bpf run a)" 0
+	equal "seen" "$(bpf seen a)" "1 1"
+	echo > trace
+	echo 1 > events/kprobes/entry/enable
+	ok detach a
+	for i in $(seq 100); do
+		! grep -q 'func=__bpf_prog_put_rcu' trace || break
+		sleep 0.1
+	done
+	equal "waits" "$(grep -c 'func=__bpf_prog_put_rcu' trace)" 1
+	remove_kprobe
+	nothing_attached
+}
+
 refused()
 {
 	start
@@ -279,7 +302,8 @@ killed_with_programs_attached()
 }
 
 run_tests arguments return_values all_arguments changed_return_values \
-	the_kernels_own_function_for_fmod_ret detaching_waits_for_no_task_to_leave refused \
+	the_kernels_own_function_for_fmod_ret detaching_waits_for_no_task_to_leave \
+	a_sleepable_program_waits_for_tasks_in_it refused \
 	beside_others_the_tracer_most_often beside_others_a_program_most_often \
 	beside_others_the_kprobe_most_often with_everything_traced \
 	killed_with_programs_attached

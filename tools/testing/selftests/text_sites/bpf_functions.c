@@ -3,8 +3,9 @@
  * bpf_functions: attaches BPF programs to kernel functions and says what they
  * see. Takes commands, one a line; answers each with one line.
  *
- *   attach NAME KIND FUNCTION [VALUE]	KIND is fentry, fexit or fmod_ret; VALUE
- *					is what a fmod_ret program returns
+ *   attach NAME KIND FUNCTION [VALUE]	KIND is fentry, fentry.s (which may sleep), fexit
+ *					or fmod_ret; VALUE is what a fmod_ret program
+ *					returns
  *   detach NAME
  *   lseek OFFSET			to there: the result or -errno
  *   ioctl COMMAND ARGUMENT		the result or -errno
@@ -101,9 +102,10 @@ static int find_words(struct program *p, const char *func, int with_return)
 	return id;
 }
 
-static int load(struct program *p, enum bpf_attach_type type, const char *func, int value)
+static int load(struct program *p, enum bpf_attach_type type, __u32 flags, const char *func,
+		int value)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = type, .prog_flags = flags);
 	struct bpf_insn insn[MAX_INSNS];
 	int id;
 
@@ -153,8 +155,10 @@ static void load_and_attach(char *name, const char *kind, const char *func, int 
 	static const struct {
 		const char		*name;
 		enum bpf_attach_type	type;
+		__u32			flags;
 	} kinds[] = {
 		{ "fentry", BPF_TRACE_FENTRY },
+		{ "fentry.s", BPF_TRACE_FENTRY, BPF_F_SLEEPABLE },
 		{ "fexit", BPF_TRACE_FEXIT },
 		{ "fmod_ret", BPF_MODIFY_RETURN },
 	};
@@ -164,7 +168,7 @@ static void load_and_attach(char *name, const char *kind, const char *func, int 
 
 	for (i = 0; p && i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(kinds[i].name, kind))
-			err = load(p, kinds[i].type, func, value);
+			err = load(p, kinds[i].type, kinds[i].flags, func, value);
 	}
 	if (err >= 0)
 		err = attach(p);
@@ -216,7 +220,7 @@ static void cost(char *functions)
 	int nr = 0, i;
 
 	for (func = strtok(functions, "\n "); func; func = strtok(NULL, "\n ")) {
-		if (nr == MAX_PROGRAMS || load(&programs[nr++], BPF_TRACE_FENTRY, func, 0) < 0) {
+		if (nr == MAX_PROGRAMS || load(&programs[nr++], BPF_TRACE_FENTRY, 0, func, 0) < 0) {
 			printf("cannot load for %s\n", func);
 			goto out;
 		}
