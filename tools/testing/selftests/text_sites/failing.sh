@@ -3,50 +3,9 @@
 # Each allocation of memory fails once, in all that switches sites: what was asked for is
 # done whole or not at all, and the next time it works.
 
-. "$(dirname "$0")/functions.sh"
+. "$(dirname "$0")/failing_functions.sh"
 
-DEBUG=/sys/kernel/debug
-FAIL_NTH="$HERE/fail_nth"
 MODULE="$HERE/test_modules/functions_many.ko"
-
-# Allocations that may sleep fail as well; what failed is not printed.
-begin_failing()
-{
-	local attr
-	[ -e $DEBUG/failslab ] && [ -e $DEBUG/fail_page_alloc ] ||
-		skip "no CONFIG_FAILSLAB, CONFIG_FAIL_PAGE_ALLOC and CONFIG_FAULT_INJECTION_DEBUG_FS"
-	for attr in failslab fail_page_alloc; do
-		echo N > $DEBUG/$attr/ignore-gfp-wait
-		echo 0 > $DEBUG/$attr/verbose
-	done
-	echo 0 > $DEBUG/fail_page_alloc/min-order
-	echo N > $DEBUG/fail_page_alloc/ignore-gfp-highmem
-}
-
-# How many functions have something attached, as a number
-attached() { wc -l < enabled_functions; }
-
-# Sites hold what they are said to hold.
-text_agrees()
-{
-	equal "calls in text, $1" "$(site_text | sed -n 's/^call //p')" "$2"
-}
-
-# each CHECK WHAT...: WHAT by fail_nth, one allocation after the other failing; after
-# each, CHECK looks at what has become of it and puts it back
-each()
-{
-	local check=$1 n said
-	shift
-	for ((n = 1; n < 3000; n++)); do
-		read -r said _ <<< "$("$FAIL_NTH" $n "$@")"
-		"$check" || fail "after allocation $n of '$*' failed"
-		[ "$said" != none ] || break
-	done
-	[ "$said" = none ] || fail "no end of allocations in '$*'"
-	[ $n -gt 1 ] || fail "nothing is allocated in '$*'"
-	echo "# $*: $((n - 1)) allocations"
-}
 
 on_or_off()
 {
@@ -226,7 +185,8 @@ no_module()
 
 a_module_comes()
 {
-	local all said_so=0
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
+	local all said_so=0 sites_change=1
 	begin_failing
 	trap 'stop_jobs; ! grep -q "^functions_many " /proc/modules || rmmod functions_many' EXIT
 	echo 'vfs_*' > set_ftrace_filter
@@ -284,6 +244,7 @@ direct_calls_change()
 	begin_failing
 	insmod "$HERE/test_modules/direct_many.ko"
 	trap 'stop_jobs; rmmod direct_many' EXIT
+	find_sites
 	each none_direct write $DEBUG/direct_many/do 'add 0 10 5'
 	echo add 0 10 5 > $DEBUG/direct_many/do
 	each others_direct write $DEBUG/direct_many/do 'mod 0 10 7'

@@ -52,13 +52,22 @@ end_tracing()
 	equal "attached" "$(attached)" 0
 }
 
-# How many functions have something attached, as a number. Where much is done this often, no
-# program is started that the shell can do without.
+# $functions: a line for each function that has something attached. In the file, direct calls
+# go on below. Where much is done this often, no program is started that the shell can do
+# without.
+list_attached()
+{
+	local text; text=$(< enabled_functions)
+	functions=()
+	[ -z "$text" ] || mapfile -t functions <<< "${text//$'\n\t'/ }"
+}
+
+# How many functions have something attached, as a number
 attached()
 {
-	local lines
-	mapfile -t lines < enabled_functions
-	echo ${#lines[@]}
+	local functions
+	list_attached
+	echo ${#functions[@]}
 }
 
 # Sites hold what they are said to hold.
@@ -78,13 +87,14 @@ find_sites()
 # and go, and $sites_change is set: to list them all again would take long.
 consistent()
 {
-	local text lines calls=0
+	local text functions calls=0
 	can_trace || return 0
 	text=$("$HERE/site_text" < /tmp/failing_sites)
 	[[ ! $text =~ 'call '([0-9]+) ]] || calls=${BASH_REMATCH[1]}
-	mapfile -t lines < enabled_functions
-	[ -z "$sites_change" ] || mapfile -t lines < <(printf '%s\n' "${lines[@]}" | grep -v '\[')
-	equal "calls in text" "$calls" "$([ -z "${lines[*]}" ] && echo 0 || echo ${#lines[@]})"
+	list_attached
+	[ -z "$sites_change" ] ||
+		mapfile -t functions < <(printf '%s\n' "${functions[@]}" | grep -Ev '\[|^$')
+	equal "calls in text" "$calls" ${#functions[@]}
 }
 
 can_see_leaks() { [ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || [ -e $DEBUG/kmemleak ]; }

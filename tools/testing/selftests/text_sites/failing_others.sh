@@ -34,9 +34,10 @@ no_command()
 
 with_command()
 {
-	[ -z "$(< set_ftrace_filter)" ] || grep -q "$command" set_ftrace_filter ||
+	if ! grep -q "$command" set_ftrace_filter; then
 		equal "attached" "$(attached)" 0
-	echo "$command" >> set_ftrace_filter
+		echo "$command" >> set_ftrace_filter
+	fi
 	equal "attached" "$(attached)" 1
 }
 
@@ -85,9 +86,17 @@ probe_off()
 	equal "attached" "$(attached)" 0
 }
 
+# Its functions have it attached also while it is off.
+fprobe_off()
+{
+	echo 0 > events/$probe/enable
+	no_probes
+	echo "$fprobe" > dynamic_events
+}
+
 probes_come()
 {
-	local probe
+	local probe fprobe='f:failing vfs_r*'
 	begin_failing
 	[ -e kprobe_events ] || skip "no kprobe_events"
 	trap 'stop_jobs; no_probes' EXIT
@@ -98,9 +107,10 @@ probes_come()
 	each probe_off write events/$probe/enable 1
 	echo > kprobe_events
 	if grep -q 'f\[:' README; then
-		echo 'f:failing vfs_r*' > dynamic_events
+		each no_probes append dynamic_events "$fprobe"
+		echo "$fprobe" > dynamic_events
 		probe=fprobes/failing
-		each probe_off write events/$probe/enable 1
+		each fprobe_off write events/$probe/enable 1
 	fi
 	no_probes
 	echo 0 > events/enable
