@@ -119,6 +119,14 @@ site_text()
 		"$HERE/site_text" | sed -E 's/^(nopl|prefix|jmp0|jmp3|lea) /nop /'
 }
 
+# setting NAME DEFAULT: what the environment, or the kernel's command line, says a test is to do
+setting()
+{
+	local name=$1 value
+	value=${!name:-$(tr ' ' '\n' < /proc/cmdline | sed -n "s/^$name=//p" | tail -n1)}
+	echo "${value:-$2}"
+}
+
 nr_available()
 {
 	wc -l < $TRACING/available_filter_functions

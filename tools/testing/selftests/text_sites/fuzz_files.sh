@@ -9,14 +9,6 @@
 
 ROUND_WRITES=1000
 
-# setting NAME DEFAULT
-setting()
-{
-	local name=$1 value
-	value=${!name:-$(tr ' ' '\n' < /proc/cmdline | sed -n "s/^$name=//p" | tail -n1)}
-	echo "${value:-$2}"
-}
-
 modules()
 {
 	local name

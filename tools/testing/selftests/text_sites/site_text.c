@@ -5,6 +5,8 @@
  * Reads addresses (hexadecimal, first word of each line) and prints for each
  * kind of instruction found there how many hold it. Kernel text is read from
  * /proc/kcore.
+ *
+ * site_text START END: writes the text between these addresses.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -85,7 +87,22 @@ static int read_text(int fd, unsigned long addr, unsigned char *bytes)
 	return 1;
 }
 
-int main(void)
+static int dump_text(int fd, unsigned long addr, unsigned long end)
+{
+	static unsigned char text[AHEAD];
+	unsigned long size;
+
+	for (; addr < end; addr += size) {
+		size = end - addr < AHEAD ? end - addr : AHEAD;
+		if (!read_segments(fd, addr, text, size))
+			die("/proc/kcore: text");
+		if (fwrite(text, 1, size, stdout) != size)
+			die("output");
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	unsigned long count[NR_KINDS] = { 0 }, other = 0, unreadable = 0;
 	int fd = open("/proc/kcore", O_RDONLY);
@@ -95,6 +112,8 @@ int main(void)
 	if (fd < 0)
 		die("/proc/kcore");
 	read_headers(fd);
+	if (argc == 3)
+		return dump_text(fd, strtoul(argv[1], NULL, 16), strtoul(argv[2], NULL, 16));
 
 	while (fgets(line, sizeof(line), stdin)) {
 		unsigned long addr = strtoul(line, NULL, 16);
