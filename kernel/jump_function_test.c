@@ -278,7 +278,7 @@ static int at_sync(struct kprobe *probe, struct pt_regs *regs)
 		set_tsk_need_resched(current);
 		set_preempt_need_resched();
 	}
-	if (!strcmp(current->comm, "text_site_rest"))
+	if (!strcmp(current->comm, "text_site"))
 		atomic_inc(&rest_syncs);
 	return 0;
 }

@@ -17,20 +17,26 @@
  *
  * Waking the thread up and waiting for it takes longer than changing a site. So a caller
  * with few sites changes them itself, with preemption off, and looks after each pass whether
- * another task wants its processor. If one does, a second thread of the same priority makes
- * the passes that are left, and the caller is preempted at once. Nobody waits longer than a
- * pass over a few sites and a synchronisation take, which cannot be preempted anyway.
+ * another task wants its processor. If one does, the thread makes the passes that are left,
+ * and the caller is preempted at once. Nobody waits longer than a pass over a few sites and
+ * a synchronisation take, which cannot be preempted anyway.
+ *
+ * The caller holds text_mutex all the time. So if the thread dies, the caller makes the
+ * passes that are left, and from then on every caller makes its own.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/irqflags.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/memory.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/text_site.h>
@@ -50,24 +56,26 @@ module_param_named(round, round_sites, uint, 0644);
 /* How many records a batch spans that who asks for it can change itself */
 #define FEW_SITES	8U
 
-/*
- * The threads: one for whole batches, which waits for text_mutex; one for what is left of a
- * batch whose owner waits for it with text_mutex, and must not wait for the former.
- */
-static struct kthread_worker *patcher __ro_after_init, *finisher __ro_after_init;
+/* How often who waits for the thread looks whether it is there still */
+#define PATCHER_CHECK	HZ
+
+/* Makes one batch at a time, for who waits with text_mutex; under that. NULL if it is not there */
+static struct kthread_worker *patcher __read_mostly;
 
 /**
- * struct patch_work - a run of the patcher, for the threads
- * @work: queued if a thread makes it
+ * struct patch_work - a run of the patcher
+ * @work: queued if the thread makes it, or the rest of it
+ * @done: the thread has made it
  * @kind: what is pending
- * @pass: the next one, if some have been made
- * @ret: how it ended
+ * @pass: the next one of this round
+ * @more: this round is not the last one
  */
 struct patch_work {
 	struct kthread_work	work;
+	struct completion	done;
 	struct text_site_kind	*kind;
 	enum text_pass		pass;
-	int			ret;
+	bool			more;
 };
 
 static void table_reset(struct text_site_table *table)
@@ -171,27 +179,42 @@ static unsigned int table_next_round(struct text_site_table *table, unsigned int
 	return left;
 }
 
-static void batch_patch(struct text_site_kind *kind)
+/* Chooses what is changed next. Returns whether there is anything. */
+static bool next_round(struct patch_work *patch)
+{
+	unsigned int left = READ_ONCE(round_sites) ?: UINT_MAX;
+	struct text_site_table *table;
+
+	if (!patch->more)
+		return false;
+	patch->more = false;
+	for_each_text_site_table_of(patch->kind, table) {
+		left = table_next_round(table, left);
+		patch->more |= table->nr_pending > 0;
+	}
+	patch->pass = TEXT_PASS_BREAK;
+	return true;
+}
+
+static void first_round(struct patch_work *patch)
 {
 	struct text_site_table *table;
-	enum text_pass pass;
-	unsigned int left;
-	bool more;
 
-	for_each_text_site_table_of(kind, table) {
+	for_each_text_site_table_of(patch->kind, table) {
 		table->marked = table->last;
 		table->last = table->first;
 	}
+	patch->more = true;
+	next_round(patch);
+}
+
+/* All passes that are left */
+static void patch_rest(struct patch_work *patch)
+{
 	for (;;) {
-		left = READ_ONCE(round_sites) ?: UINT_MAX;
-		more = false;
-		for_each_text_site_table_of(kind, table) {
-			left = table_next_round(table, left);
-			more |= table->nr_pending > 0;
-		}
-		for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++)
-			arch_text_site_pass(kind, pass, false);
-		if (!more)
+		for (; patch->pass <= TEXT_PASS_HEAD; patch->pass++)
+			arch_text_site_pass(patch->kind, patch->pass, false);
+		if (!next_round(patch))
 			break;
 		/* No function traps now: tasks of the same priority may run. */
 		yield();
@@ -202,19 +225,30 @@ static void patch_work_func(struct kthread_work *work)
 {
 	struct patch_work *patch = container_of(work, struct patch_work, work);
 
-	guard(mutex)(&text_mutex);
-	patch->ret = batch_verify(patch->kind);
-	if (!patch->ret)
-		batch_patch(patch->kind);
+	patch_rest(patch);
+	complete(&patch->done);
 }
 
-/* The batch's owner has text_mutex, and its pending sites have been verified. */
-static void finish_work_func(struct kthread_work *work)
+/*
+ * Has the thread do what is left, and waits for it. A thread that has died, in an oops say,
+ * leaves breakpoints, which do what they stand for, until the caller goes on. It repeats a
+ * pass that the thread has not ended.
+ */
+static void patch_by_thread(struct patch_work *patch)
 {
-	struct patch_work *patch = container_of(work, struct patch_work, work);
+	struct kthread_worker *worker = patcher;
 
-	while (patch->pass <= TEXT_PASS_HEAD)
-		arch_text_site_pass(patch->kind, patch->pass++, false);
+	init_completion(&patch->done);
+	kthread_init_work(&patch->work, patch_work_func);
+	kthread_queue_work(worker, &patch->work);
+	while (!wait_for_completion_timeout(&patch->done, PATCHER_CHECK)) {
+		if (!(READ_ONCE(worker->task->flags) & PF_EXITING))
+			continue;
+		pr_err("the thread that patches has died: callers patch by themselves\n");
+		patcher = NULL;
+		patch_rest(patch);
+		break;
+	}
 }
 
 /* Few, and no more than one round changes */
@@ -240,55 +274,31 @@ static bool are_few(const struct text_site_kind *kind)
  */
 static void patch_few(struct patch_work *patch)
 {
-	bool wanted = false;
-
-	guard(mutex)(&text_mutex);
-	patch->ret = batch_verify(patch->kind);
-	if (patch->ret)
-		return;
-
-	kthread_init_work(&patch->work, finish_work_func);
-	patch->pass = TEXT_PASS_BREAK;
 	preempt_disable();
 	for (;;) {
 		arch_text_site_pass(patch->kind, patch->pass++, true);
-		if (patch->pass > TEXT_PASS_HEAD)
+		if (patch->pass > TEXT_PASS_HEAD || need_resched())
 			break;
-		wanted = need_resched();
-		if (wanted) {
-			kthread_queue_work(finisher, &patch->work);
-			break;
-		}
 		/* It could be had here: latency tracers begin anew. */
 		stop_critical_timings();
 		start_critical_timings();
 	}
 	preempt_enable();
-	if (wanted)
-		kthread_flush_work(&patch->work);
-}
-
-static struct kthread_worker *__init worker_init(const char *name)
-{
-	struct kthread_worker *worker = kthread_create_worker(0, "%s", name);
-
-	if (IS_ERR(worker))
-		pr_warn("no thread %s (%pe): callers patch by themselves\n", name, worker);
-	else
-		sched_set_fifo_low(worker->task);
-	return worker;
+	/* text_site.round may have become less meanwhile. */
+	if (patch->pass <= TEXT_PASS_HEAD || patch->more)
+		patch_by_thread(patch);
 }
 
 static int __init patcher_init(void)
 {
-	struct kthread_worker *worker = worker_init("text_site_rest");
+	struct kthread_worker *worker = kthread_create_worker(0, "text_site");
 
-	if (IS_ERR(worker))
+	if (IS_ERR(worker)) {
+		pr_warn("no thread (%pe): callers patch by themselves\n", worker);
 		return PTR_ERR(worker);
-	finisher = worker;
-	worker = worker_init("text_site");
-	if (IS_ERR(worker))
-		return PTR_ERR(worker);
+	}
+	get_task_struct(worker->task);	/* patch_by_thread() looks at it when it has died. */
+	sched_set_fifo_low(worker->task);
 	patcher = worker;
 	return 0;
 }
@@ -301,6 +311,20 @@ core_initcall(patcher_init);
 static bool can_patch(const struct task_struct *task)
 {
 	return task->policy == SCHED_FIFO || task->policy == SCHED_RR;
+}
+
+static void batch_patch(struct text_site_kind *kind)
+{
+	struct patch_work patch = { .kind = kind };
+	const bool few = are_few(kind);
+
+	first_round(&patch);
+	if (!patcher || can_patch(current))
+		patch_rest(&patch);
+	else if (few)
+		patch_few(&patch);
+	else
+		patch_by_thread(&patch);
 }
 
 /**
@@ -321,34 +345,27 @@ static bool can_patch(const struct task_struct *task)
  */
 int text_site_commit(struct text_site_kind *kind)
 {
-	struct patch_work patch = { .kind = kind };
 	struct text_site_table *table;
+	int ret;
 
 	if (!batch_prepare(kind))
 		return 0;
-
-	kthread_init_work(&patch.work, patch_work_func);
 
 	/*
 	 * A CPU that comes up runs traced functions before it can take a
 	 * breakpoint, and before it gets IPIs.
 	 */
 	cpus_read_lock();
-	/* Lockdep does not see that this task waits for the thread. */
-	might_lock(&text_mutex);
-	if (!patcher || can_patch(current)) {
-		patch_work_func(&patch.work);
-	} else if (are_few(kind)) {
-		patch_few(&patch);
-	} else {
-		kthread_queue_work(patcher, &patch.work);
-		kthread_flush_work(&patch.work);
+	scoped_guard(mutex, &text_mutex) {
+		ret = batch_verify(kind);
+		if (!ret)
+			batch_patch(kind);
 	}
 	cpus_read_unlock();
 
-	if (patch.ret) {
+	if (ret) {
 		text_site_abort(kind);
-		return patch.ret;
+		return ret;
 	}
 
 	for_each_text_site_table_of(kind, table)

@@ -93,6 +93,10 @@ static void report_pending(struct text_site_kind *kind, bool atomic)
  * @pass: all are made, one after the other
  * @atomic: the caller must not be preempted, and has so few sites that it need not
  *
+ * A pass whose caller has died before it returned can be made again: what has been written
+ * stays, and all CPUs serialise once more. The caller must not have died while it wrote
+ * tails: their sites have another state already.
+ *
  * Context: process context; @atomic: with preemption off. text_mutex is held, maybe by the
  * task that waits for the caller. Interrupts are off for RUN_MAX sites at a time.
  */
@@ -112,11 +116,15 @@ void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool 
 		report_pending(kind, atomic);
 
 	patch_run.atomic = atomic;
-	for_each_text_site_table_of(kind, table) {
-		if (text_site_pending(table))
-			kind->insn->patch(table, pass);
+	if (!patch_run.written) {
+		for_each_text_site_table_of(kind, table) {
+			if (text_site_pending(table))
+				kind->insn->patch(table, pass);
+		}
+		patch_run.written = true;
 	}
 	arch_text_site_sync();
+	patch_run.written = false;
 
 	/* Every CPU that has met one of the breakpoints has dealt with it. */
 	if (pass == TEXT_PASS_HEAD)

@@ -65,12 +65,14 @@ static __always_inline u8 *text_window_add(struct text_window *window, unsigned 
  * @window: where
  * @nr: how many
  * @atomic: preemption is off, see arch_text_site_pass()
+ * @written: a pass has written all of its sites, and not all CPUs have serialised yet
  * @todo: which, ascending, and where to write each
  */
 struct patch_run {
 	struct text_window	window;
 	unsigned int		nr;
 	bool			atomic;
+	bool			written;
 	struct {
 		struct text_site	*site;
 		u8			*at;
