@@ -38,8 +38,8 @@ static bool graph_fast_restricted(const struct trace_array *tr)
  * To be called after anything that decides it has changed, and before an instance that has
  * gone is freed, a grace period of RCU later: who uses an instance here has preemption off.
  * When several things change at a time, the last caller sees all of them. An instance that
- * is registered again has the words of its new index; a frame that is still pushed with the
- * old ones has its event, and is popped the ordinary way.
+ * is registered again has the words of its new index; a frame that is just being pushed
+ * with the old ones gets its event, and is popped the ordinary way.
  *
  * Context: may sleep.
  */
