@@ -229,26 +229,39 @@ static void patch_work_func(struct kthread_work *work)
 	complete(&patch->done);
 }
 
+/* Has the thread do what is left. */
+static void queue_rest(struct patch_work *patch)
+{
+	init_completion(&patch->done);
+	kthread_init_work(&patch->work, patch_work_func);
+	kthread_queue_work(patcher, &patch->work);
+}
+
 /*
- * Has the thread do what is left, and waits for it. A thread that has died, in an oops say,
- * leaves breakpoints, which do what they stand for, until the caller goes on. It repeats a
- * pass that the thread has not ended.
+ * Waits until it has. A thread that has died, in an oops say, leaves breakpoints, which do
+ * what they stand for, until the caller goes on. It repeats a pass that the thread has not
+ * ended.
  */
-static void patch_by_thread(struct patch_work *patch)
+static void wait_for_rest(struct patch_work *patch)
 {
 	struct kthread_worker *worker = patcher;
 
-	init_completion(&patch->done);
-	kthread_init_work(&patch->work, patch_work_func);
-	kthread_queue_work(worker, &patch->work);
 	while (!wait_for_completion_timeout(&patch->done, PATCHER_CHECK)) {
 		if (!(READ_ONCE(worker->task->flags) & PF_EXITING))
 			continue;
 		pr_err("the thread that patches has died: callers patch by themselves\n");
 		patcher = NULL;
+		/* How far the thread has come is seen here after a grace period at the latest. */
+		synchronize_rcu();
 		patch_rest(patch);
 		break;
 	}
+}
+
+static void patch_by_thread(struct patch_work *patch)
+{
+	queue_rest(patch);
+	wait_for_rest(patch);
 }
 
 /* Few, and no more than one round changes */
@@ -270,10 +283,12 @@ static bool are_few(const struct text_site_kind *kind)
 /*
  * Who has few sites changes them itself. From the first breakpoint on it is not preempted:
  * it goes on to the last head, or until somebody wants the processor, who may be of any
- * priority. Then the thread goes on.
+ * priority. Then the thread goes on: it is woken up first, as this task may never run again.
  */
 static void patch_few(struct patch_work *patch)
 {
+	bool rest;
+
 	preempt_disable();
 	for (;;) {
 		arch_text_site_pass(patch->kind, patch->pass++, true);
@@ -283,10 +298,13 @@ static void patch_few(struct patch_work *patch)
 		stop_critical_timings();
 		start_critical_timings();
 	}
-	preempt_enable();
 	/* text_site.round may have become less meanwhile. */
-	if (patch->pass <= TEXT_PASS_HEAD || patch->more)
-		patch_by_thread(patch);
+	rest = patch->pass <= TEXT_PASS_HEAD || patch->more;
+	if (rest)
+		queue_rest(patch);
+	preempt_enable();
+	if (rest)
+		wait_for_rest(patch);
 }
 
 static int __init patcher_init(void)
@@ -297,7 +315,7 @@ static int __init patcher_init(void)
 		pr_warn("no thread (%pe): callers patch by themselves\n", worker);
 		return PTR_ERR(worker);
 	}
-	get_task_struct(worker->task);	/* patch_by_thread() looks at it when it has died. */
+	get_task_struct(worker->task);	/* wait_for_rest() looks at it when it has died. */
 	sched_set_fifo_low(worker->task);
 	patcher = worker;
 	return 0;

@@ -33,7 +33,7 @@
 #include "run.h"
 #include "text_site.h"
 
-struct patch_run patch_run;
+struct patch_run patch_run = { .pass = TEXT_PASS_HEAD };
 
 u8 text_changes __read_mostly;
 struct text_site_kind *text_sites_kind __read_mostly;
@@ -93,9 +93,11 @@ static void report_pending(struct text_site_kind *kind, bool atomic)
  * @pass: all are made, one after the other
  * @atomic: the caller must not be preempted, and has so few sites that it need not
  *
- * A pass whose caller has died before it returned can be made again: what has been written
- * stays, and all CPUs serialise once more. The caller must not have died while it wrote
- * tails: their sites have another state already.
+ * A pass whose caller has died before it returned can be made again by another task, which
+ * is after the same pass then, as two that follow each other differ. Tails that have been
+ * written are left out, as their sites have the new state already; breakpoints and heads may
+ * be written twice. Only if the caller has died with interrupts off, in the middle of a run,
+ * it is not known which tails those are.
  *
  * Context: process context; @atomic: with preemption off. text_mutex is held, maybe by the
  * task that waits for the caller. Interrupts are off for RUN_MAX sites at a time.
@@ -112,19 +114,22 @@ void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool 
 		WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
 		smp_wmb();	/* before the first breakpoint: pairs with text_int3() */
 	}
-	if (pass == TEXT_PASS_TAIL)
-		report_pending(kind, atomic);
+	if (patch_run.pass != pass) {
+		if (pass == TEXT_PASS_TAIL)
+			report_pending(kind, atomic);
+		patch_run.written = 0;
+		barrier();	/* a caller that dies here has written nothing */
+		WRITE_ONCE(patch_run.pass, pass);
+	}
 
 	patch_run.atomic = atomic;
-	if (!patch_run.written) {
-		for_each_text_site_table_of(kind, table) {
-			if (text_site_pending(table))
-				kind->insn->patch(table, pass);
-		}
-		patch_run.written = true;
+	/* What has a head is not pending any more. */
+	patch_run.skip = pass == TEXT_PASS_TAIL ? patch_run.written : 0;
+	for_each_text_site_table_of(kind, table) {
+		if (text_site_pending(table))
+			kind->insn->patch(table, pass);
 	}
 	arch_text_site_sync();
-	patch_run.written = false;
 
 	/* Every CPU that has met one of the breakpoints has dealt with it. */
 	if (pass == TEXT_PASS_HEAD)

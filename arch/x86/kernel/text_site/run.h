@@ -65,14 +65,17 @@ static __always_inline u8 *text_window_add(struct text_window *window, unsigned 
  * @window: where
  * @nr: how many
  * @atomic: preemption is off, see arch_text_site_pass()
- * @written: a pass has written all of its sites, and not all CPUs have serialised yet
+ * @pass: which pass it is of
+ * @written: how many sites of that pass have been written
+ * @skip: how many of the pass are left out, as they have been written before
  * @todo: which, ascending, and where to write each
  */
 struct patch_run {
 	struct text_window	window;
 	unsigned int		nr;
 	bool			atomic;
-	bool			written;
+	enum text_pass		pass;
+	unsigned int		written, skip;
 	struct {
 		struct text_site	*site;
 		u8			*at;
@@ -152,6 +155,9 @@ patch_table(struct text_site_table *table, enum text_pass pass,
 	struct text_site *site = next_pending(table->sites + table->first, end);
 	struct patch_run *run = &patch_run;
 
+	for (; unlikely(run->skip) && site < end; run->skip--)
+		site = next_pending(site + 1, end);
+
 	while (site < end) {
 		unsigned int nr = 0;
 
@@ -174,6 +180,7 @@ patch_table(struct text_site_table *table, enum text_pass pass,
 			write_run(table, TEXT_PASS_TAIL, tail, head, with);
 		else
 			write_run(table, TEXT_PASS_HEAD, tail, head, with);
+		run->written += nr;	/* interrupts are still off */
 		text_window_close(&run->window);
 		if (!run->atomic)
 			cond_resched();

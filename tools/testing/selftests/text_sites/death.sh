@@ -3,7 +3,8 @@
 # The thread that changes text dies in the middle of a batch: whoever waits for it says so and
 # does the rest, and functions can be switched after that. There is no other thread then, so the
 # machine is of no use to other tests. It says on its command line at which synchronisation the
-# thread dies, of three for each round, and how: death=NTH, death_by=exit or oops.
+# thread dies, of three for each round, and how: death=NTH, death_by=exit or oops; or where else
+# it dies: death_at=FUNCTION, one without a site.
 
 . "$(dirname "$0")/functions.sh"
 
@@ -35,17 +36,22 @@ switched()
 
 functions_are_switched_though_the_thread_dies()
 {
-	local nth how site i job old
+	local nth how where at i job old
 	nth=$(setting death '')
 	how=$(setting death_by exit)
+	where=$(setting death_at '')
 	[ -n "$nth" ] || skip "not on this machine"
 	[ -e "$HERE/test_modules/death_test.ko" ] || skip "no module death_test"
 	thread_there || skip "no thread"
 
-	site=$(awk '$2 == "text_poke_sync" { print $1 }' available_filter_functions_addrs)
+	if [ -n "$where" ]; then
+		at=0x$(awk -v where="$where" '$3 == where { print $1 }' /proc/kallsyms)
+	else
+		at=$(awk '$2 == "text_poke_sync" { print $1 }' available_filter_functions_addrs)
+		at=$(printf '0x%x' $((0x$at + 5)))
+	fi
 	insmod "$HERE/test_modules/held_function.ko"
-	insmod "$HERE/test_modules/death_test.ko" nth="$nth" how="$how" \
-		sync="$(printf '0x%x' $((0x$site + 5)))"
+	insmod "$HERE/test_modules/death_test.ko" nth="$nth" how="$how" at="$at"
 	trap 'stop_jobs; rmmod death_test held_function' EXIT
 	[ "$how" != oops ] || echo 0 > /proc/sys/kernel/panic_on_oops
 	old=$(complaints | wc -l)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * death_test: the thread that changes text dies as it is about to make all processors
- * synchronise, with breakpoints in the text.
+ * death_test: the thread that changes text dies with breakpoints in the text.
  *
- *   nth     how often it has them synchronise until then
+ *   at      where: an address that a kprobe may be at
+ *   nth     when it gets there for the how many-th time
  *   how     exit: it just ends; oops; or panic, with which the machine ends
- *   sync    the address behind the site of text_poke_sync()
  */
 #include <linux/compiler.h>
 #include <linux/kprobes.h>
@@ -21,8 +20,8 @@ module_param(nth, int, 0);
 static char *how = "exit";
 module_param(how, charp, 0);
 
-static unsigned long sync;
-module_param(sync, ulong, 0);
+static unsigned long at;
+module_param(at, ulong, 0);
 
 /* The thread goes on here. */
 static void __noreturn die(void)
@@ -34,26 +33,26 @@ static void __noreturn die(void)
 	kthread_complete_and_exit(NULL, 0);
 }
 
-static int at_sync(struct kprobe *probe, struct pt_regs *regs)
+static int there(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (strcmp(current->comm, "text_site") || !nth || --nth)
 		return 0;
 	regs->ip = (unsigned long)die;
 	return 1;
 }
-NOKPROBE_SYMBOL(at_sync);
+NOKPROBE_SYMBOL(there);
 
 /* With one, the probe is not optimized: then it could not say where to go on. */
-static void behind_sync(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
+static void behind(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }
-NOKPROBE_SYMBOL(behind_sync);
+NOKPROBE_SYMBOL(behind);
 
-static struct kprobe probe = { .pre_handler = at_sync, .post_handler = behind_sync };
+static struct kprobe probe = { .pre_handler = there, .post_handler = behind };
 
 static int __init death_test_init(void)
 {
-	probe.addr = (kprobe_opcode_t *)sync;
+	probe.addr = (kprobe_opcode_t *)at;
 	return register_kprobe(&probe);
 }
 module_init(death_test_init);
