@@ -172,8 +172,33 @@ reading_on_after_the_end()
 	exec 3<&-
 }
 
+# say WORD: pages full of events
+say()
+{
+	local i
+	for ((i = 0; i < 500; i++)); do echo "$1 $i" > trace_marker; done
+}
+
+consume_all() { timeout 2 cat trace_pipe > /dev/null || :; }
+
+# What a consumer has left is younger than where the reading was to end.
+reading_ends_though_all_has_been_consumed()
+{
+	taskset -p 1 $BASHPID > /dev/null
+	say first
+	exec 3< trace
+	dd bs=4096 count=1 <&3 > /tmp/read 2> /dev/null
+	grep -q 'first 1$' /tmp/read || fail "nothing: $(< /tmp/read)"
+	say second
+	consume_all
+	say third
+	timeout 20 cat <&3 > /tmp/read || fail "no end"
+	exec 3<&-
+	equal "what came later" "$(grep -cE ': (second|third) ' /tmp/read || :)" 0
+}
+
 run_tests each_call_is_one_event callers_are_right only_what_is_in_the_filter \
 	nothing_while_tracing_is_off function_tracing_off_by_sysctl \
 	attached_while_off_by_sysctl stack_traces_go_through_trampolines \
 	reading_ends_though_each_read_is_an_event reading_ends_while_writers_come_round \
-	reading_on_after_the_end
+	reading_on_after_the_end reading_ends_though_all_has_been_consumed
