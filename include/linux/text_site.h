@@ -134,7 +134,7 @@ enum text_pass { TEXT_PASS_BREAK, TEXT_PASS_TAIL, TEXT_PASS_HEAD };
  * @size: how many bytes belong to a site; NULL: TEXT_SITE_SIZE
  * @verify: is the text of every pending site of a table what the state says? Return: how
  *	many are pending, or -EINVAL with a message
- * @patch: one pass over the pending sites of a table
+ * @patch: one pass over the pending sites of a round, which arch_text_site_pass() begins
  * @make: what a site is to hold by its state; or @next, if it is pending. TEXT_SITE_MAX
  *	bytes at most. Return: how many
  */
@@ -143,7 +143,7 @@ struct text_insn {
 	u8			opcode;
 	unsigned int		(*size)(const struct text_site *site);
 	int			(*verify)(const struct text_site_table *table);
-	void			(*patch)(struct text_site_table *table, enum text_pass pass);
+	void			(*patch)(enum text_pass pass);
 	unsigned int		(*make)(const struct text_site_table *table,
 					const struct text_site *site, bool next, u8 *insn);
 };

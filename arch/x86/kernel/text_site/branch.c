@@ -166,7 +166,7 @@ static __always_inline void patch_target(struct patch_target *target,
 {
 	const struct text_site_kind *kind = table->kind;
 
-	if (likely((state & TEXT_SITE_TARGET) == target->id))
+	if (likely((state & TEXT_SITE_TARGET) == target->id && !table->own_next))
 		return;
 
 	target->id = table->own_next ? ~0 : state & TEXT_SITE_TARGET;
@@ -206,11 +206,11 @@ static __always_inline unsigned int branch_size(const struct text_site *site)
 	return TEXT_SITE_SIZE;
 }
 
-static void patch_branches(struct text_site_table *table, enum text_pass pass)
+static void patch_branches(enum text_pass pass)
 {
 	struct patch_target target = { .id = ~0 };
 
-	patch_table(table, pass, branch_size, branch_tail, branch_head, &target);
+	patch_round(pass, branch_size, branch_tail, branch_head, &target);
 }
 
 static unsigned int make_branch(const struct text_site_table *table,

@@ -39,19 +39,16 @@ static struct {
  */
 void text_poke_gather(void *addr, const void *src, size_t len)
 {
-	u8 *at = NULL;
-
 	lockdep_assert_held(&text_mutex);
 
-	if (gathered.nr && gathered.nr < RUN_MAX)
-		at = text_window_add(&gathered.window, (unsigned long)addr, len);
-	if (!at) {
+	if (!gathered.nr || gathered.nr == RUN_MAX ||
+	    !text_window_add(&gathered.window, (unsigned long)addr, len)) {
 		text_poke_gathered();
 		text_window_begin(&gathered.window);
-		at = text_window_add(&gathered.window, (unsigned long)addr, len);
+		text_window_add(&gathered.window, (unsigned long)addr, len);
 	}
 	gathered.todo[gathered.nr].addr = addr;
-	gathered.todo[gathered.nr].at = at;
+	gathered.todo[gathered.nr].at = addr + gathered.window.distance;
 	gathered.todo[gathered.nr].len = len;
 	memcpy(gathered.todo[gathered.nr++].text, src, len);
 }
@@ -69,10 +66,12 @@ void text_poke_gathered(void)
 
 	if (!gathered.nr)
 		return;
+	text_window_map(&gathered.window);
 	text_window_open(&gathered.window);
 	for (i = 0; i < gathered.nr; i++)
 		memcpy(gathered.todo[i].at, gathered.todo[i].text, gathered.todo[i].len);
 	text_window_close(&gathered.window);
+	text_window_unmap(&gathered.window);
 	/* Breakpoints that stay will be noticed. */
 	for (i = 0; i < gathered.nr; i++)
 		WARN_ON(memcmp(gathered.todo[i].addr, gathered.todo[i].text,

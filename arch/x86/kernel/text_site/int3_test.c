@@ -202,11 +202,10 @@ static void expect_switch(struct kunit *test, struct text_site_table *table,
 	text_site_mark(table, &sites[0]);
 	text_site_mark(table, &sites[1]);
 	scoped_guard(mutex, &text_mutex) {
-		WRITE_ONCE(text_sites_kind, &kind);
-		WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
 		for (pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++) {
-			insn.patch(table, pass);
-			arch_text_site_sync();
+			arch_text_site_pass(&kind, pass, false);
+			/* As if a CPU was late */
+			WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
 			expect_hits(test, pass == TEXT_PASS_BREAK ? before : after);
 			nr_foreign = 0;
 			int3_test_foreign();

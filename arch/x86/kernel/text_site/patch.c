@@ -38,6 +38,33 @@ struct patch_run patch_run = { .pass = TEXT_PASS_HEAD };
 u8 text_changes __read_mostly;
 struct text_site_kind *text_sites_kind __read_mostly;
 
+/* A run has been laid out. */
+void run_map(struct patch_run *run)
+{
+	text_window_map(&run->window);
+	barrier();	/* a caller that dies before leaves no run */
+	run->begin = run->site;
+}
+
+/* There is no run any more. */
+void run_unmap(struct patch_run *run)
+{
+	run->begin = NULL;
+	if (run->window.nr)
+		text_window_unmap(&run->window);
+	text_window_begin(&run->window);
+}
+
+/* The first @nr pieces of a run have been written. */
+void run_go_on(struct patch_run *run, unsigned int nr)
+{
+	const struct patch_piece *piece = &run->piece[nr];
+	const bool more = nr < run->nr;
+
+	run->table = more ? piece->table : run->next_table;
+	run->site = more ? piece->first : run->next;
+}
+
 /**
  * arch_text_site_verify - is the text of a site what its state says?
  * @table: the table it is in
@@ -93,18 +120,16 @@ static void report_pending(struct text_site_kind *kind, bool atomic)
  * @pass: all are made, one after the other
  * @atomic: the caller must not be preempted, and has so few sites that it need not
  *
- * A pass whose caller has died before it returned can be made again by another task, which
- * is after the same pass then, as two that follow each other differ. Tails that have been
- * written are left out, as their sites have the new state already; breakpoints and heads may
- * be written twice. Only if the caller has died with interrupts off, in the middle of a run,
- * it is not known which tails those are.
+ * If the caller dies before this returns, another task can make the same pass: two that
+ * follow each other differ. It goes on behind what has been written. Only if the caller has
+ * died with interrupts off, it is not known what of the last RUN_MAX sites that is.
  *
  * Context: process context; @atomic: with preemption off. text_mutex is held, maybe by the
  * task that waits for the caller. Interrupts are off for RUN_MAX sites at a time.
  */
 void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool atomic)
 {
-	struct text_site_table *table;
+	struct patch_run *run = &patch_run;
 
 	lockdep_assert(mutex_is_locked(&text_mutex));
 
@@ -114,26 +139,24 @@ void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool 
 		WRITE_ONCE(text_changes, TEXT_CHANGES_SITES);
 		smp_wmb();	/* before the first breakpoint: pairs with text_int3() */
 	}
-	if (patch_run.pass != pass) {
+	if (run->pass != pass) {
 		if (pass == TEXT_PASS_TAIL)
 			report_pending(kind, atomic);
-		patch_run.written = 0;
+		run->table = kind->tables;
+		run->site = first_pending(&run->table);
 		barrier();	/* a caller that dies here has written nothing */
-		WRITE_ONCE(patch_run.pass, pass);
+		WRITE_ONCE(run->pass, pass);
 	}
 
-	patch_run.atomic = atomic;
-	/* What has a head is not pending any more. */
-	patch_run.skip = pass == TEXT_PASS_TAIL ? patch_run.written : 0;
-	for_each_text_site_table_of(kind, table) {
-		if (text_site_pending(table))
-			kind->insn->patch(table, pass);
-	}
+	run->atomic = atomic;
+	kind->insn->patch(pass);
 	arch_text_site_sync();
 
-	/* Every CPU that has met one of the breakpoints has dealt with it. */
-	if (pass == TEXT_PASS_HEAD)
+	if (pass == TEXT_PASS_HEAD) {
+		run_unmap(run);
+		/* Every CPU that has met one of the breakpoints has dealt with it. */
 		WRITE_ONCE(text_changes, 0);
+	}
 }
 
 /**

@@ -132,6 +132,51 @@ static void test_verify(struct kunit *test)
 
 static struct text_window window;
 
+/*
+ * Two tables in a round. One site of the first has a target of its own. The second one's text is
+ * below that of the first, and its first site ends in the page that the first table's is in.
+ */
+static void test_tables(struct kunit *test)
+{
+	static const unsigned int offsets[NR_SITES] = {
+		PAGE_SIZE + 16, PAGE_SIZE + 32, PAGE_SIZE - 3, PAGE_SIZE + 64,
+	};
+	static const u32 ids[NR_SITES] = { 1, 2, 1, 1 };
+	struct text_site_kind *kind = &call_sites;
+	struct text_site_table table, other;
+	u16 own[] = { TEXT_TARGET_NONE, 2 };
+	unsigned int i;
+
+	text_init(&table, offsets);
+	KUNIT_ASSERT_EQ(test, arch_text_site_convert(&table), 0);
+	for (i = 1; i <= 2; i++)
+		targets[i].addr = (unsigned long)&original + 16 * i;
+	targets[0].next = 1;
+	other = (struct text_site_table) {
+		.sites = sites + 2, .nr = 2, .first = 2, .kind = kind,
+	};
+	table = (struct text_site_table) {
+		.sites = sites, .nr = 2, .first = 2, .kind = kind, .own_next = own, .next = &other,
+	};
+	kind->tables = &table;
+	for (i = 0; i < NR_SITES; i++)
+		text_site_mark(i < 2 ? &table : &other, &sites[i]);
+
+	scoped_guard(mutex, &text_mutex) {
+		for (enum text_pass pass = TEXT_PASS_BREAK; pass <= TEXT_PASS_HEAD; pass++)
+			arch_text_site_pass(kind, pass, false);
+	}
+	for (i = 0; i < NR_SITES; i++) {
+		KUNIT_EXPECT_EQ(test, sites[i].state, ids[i]);
+		KUNIT_EXPECT_EQ(test, arch_text_site_get(kind, text_site_addr(&sites[i])),
+				targets[ids[i]].addr);
+		KUNIT_EXPECT_EQ(test, text[offsets[i] - 1], 0x55);
+		KUNIT_EXPECT_EQ(test, text[offsets[i] + TEXT_SITE_SIZE], 0x55);
+	}
+	kind->tables = NULL;
+	memset(targets, 0, sizeof(targets));
+}
+
 /* Where is the @page'th of the window? */
 static unsigned long window_page(unsigned int page)
 {
@@ -141,7 +186,8 @@ static unsigned long window_page(unsigned int page)
 static void expect_window(struct kunit *test, unsigned long addr, unsigned long at,
 			  unsigned int nr)
 {
-	KUNIT_EXPECT_EQ(test, (unsigned long)text_window_add(&window, addr, TEXT_SITE_SIZE), at);
+	KUNIT_EXPECT_TRUE(test, text_window_add(&window, addr, TEXT_SITE_SIZE));
+	KUNIT_EXPECT_EQ(test, addr + window.distance, at);
 	KUNIT_EXPECT_EQ(test, window.nr, nr);
 }
 
@@ -182,7 +228,7 @@ static void test_full_window(struct kunit *test)
 		      TEXT_WINDOW_PAGES - 1);
 }
 
-/* More places than are written at once, or in more pages than a window has; each @step bytes */
+/* More places than are written at once, each @step bytes */
 static void expect_gathered(struct kunit *test, u8 *buffer, u8 *expected, size_t size,
 			    unsigned int step)
 {
@@ -205,7 +251,7 @@ static void expect_gathered(struct kunit *test, u8 *buffer, u8 *expected, size_t
 
 static void test_gather(struct kunit *test)
 {
-	const size_t size = (TEXT_WINDOW_PAGES + 8) * PAGE_SIZE;
+	const size_t size = (2 * RUN_MAX + 8) * PAGE_SIZE;
 	u8 *buffer = kunit_kzalloc(test, size, GFP_KERNEL);
 	u8 *expected = kunit_kzalloc(test, size, GFP_KERNEL);
 
@@ -220,6 +266,7 @@ static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(test_convert),
 	KUNIT_CASE(test_what_is_no_call_is_left_alone),
 	KUNIT_CASE(test_verify),
+	KUNIT_CASE(test_tables),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE(test_full_window),
 	KUNIT_CASE(test_gather),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Runs: pending sites of a table that a pass writes at once, through one window */
+/* Runs: pending sites that passes write through one window */
 #ifndef _X86_TEXT_SITE_RUN_H
 #define _X86_TEXT_SITE_RUN_H
 
@@ -9,15 +9,15 @@
 
 #include <asm/text-patching.h>
 
-/* How many pages of text can be written at a time; all are in one page table. */
-#define TEXT_WINDOW_PAGES	128
+/* How many pages of text can be written at a time: as many as a page table has */
+#define TEXT_WINDOW_PAGES	PTRS_PER_PTE
 
 /**
  * struct text_window - pages of text that can be written
  * @nr: how many
  * @last: the last one, by number
  * @distance: what to add to an address in the last page to get where it is written
- * @page: which they are, by number, ascending
+ * @page: which they are, by number
  * @prev: the mm that is not there meanwhile
  * @irqs: whether interrupts were on
  */
@@ -35,51 +35,75 @@ struct text_window {
 
 void text_window_begin(struct text_window *window);
 bool text_window_extend(struct text_window *window, unsigned long addr, unsigned int size);
+void text_window_map(const struct text_window *window);
 void text_window_open(struct text_window *window);
 void text_window_close(struct text_window *window);
+void text_window_unmap(struct text_window *window);
 
 /**
  * text_window_add - have a window include a site
- * @window: begun, not open
- * @addr: the site's, above that of the last one
+ * @window: begun, not mapped
+ * @addr: the site's: above the last one, or @last of the window has been set to 0
  * @size: of what is written there, in bytes
  *
- * Return: where it can be written while the window is open; NULL if that is full.
+ * While the window is open, the site can be written @distance of the window behind @addr.
+ * That is so for sites that were added before as well, as long as @distance stays the same.
+ *
+ * Return: false if the window is full.
  */
-static __always_inline u8 *text_window_add(struct text_window *window, unsigned long addr,
-					   unsigned int size)
+static __always_inline bool text_window_add(struct text_window *window, unsigned long addr,
+					    unsigned int size)
 {
-	if ((addr + size - 1) >> PAGE_SHIFT != window->last &&
-	    !text_window_extend(window, addr, size))
-		return NULL;
-
-	/* A site that begins in the page before: that one is mapped before it. */
-	return (u8 *)(addr + window->distance);
+	return (addr + size - 1) >> PAGE_SHIFT == window->last ||
+	       text_window_extend(window, addr, size);
 }
 
 /* How many sites are written at once: bounds the time for which interrupts are off. */
-#define RUN_MAX	192
+#define RUN_MAX		192
+
+/* How many pieces a run has: with each other site pending, a piece is one site. */
+#define RUN_PIECES	512
 
 /**
- * struct patch_run - pending sites that are written at once
+ * struct patch_piece - pending sites that follow each other
+ * @table: the table they are in
+ * @first: the first one
+ * @end: behind the last one
+ * @distance: from a site to where it is written
+ * @opens: the window is opened for this piece and those behind it
+ */
+struct patch_piece {
+	struct text_site_table	*table;
+	struct text_site	*first, *end;
+	unsigned long		distance;
+	bool			opens;
+};
+
+/**
+ * struct patch_run - pending sites that are written through one window
  * @window: where
- * @nr: how many
+ * @begin: the first one; NULL: there is no run, nothing is mapped
+ * @next: the first one that the run has no room for, NULL if there is none
+ * @next_table: the table that is in
+ * @nr: how many pieces
+ * @piece: the sites, ascending
+ * @pass: the pass that is made, or was made last
+ * @site: the first site that it has not written yet, NULL: it has written all
+ * @table: the table that is in
  * @atomic: preemption is off, see arch_text_site_pass()
- * @pass: which pass it is of
- * @written: how many sites of that pass have been written
- * @skip: how many of the pass are left out, as they have been written before
- * @todo: which, ascending, and where to write each
+ *
+ * A round with one run is laid out once, for all passes.
  */
 struct patch_run {
 	struct text_window	window;
+	struct text_site	*begin, *next;
+	struct text_site_table	*next_table;
 	unsigned int		nr;
-	bool			atomic;
+	struct patch_piece	piece[RUN_PIECES];
 	enum text_pass		pass;
-	unsigned int		written, skip;
-	struct {
-		struct text_site	*site;
-		u8			*at;
-	} todo[RUN_MAX];
+	struct text_site	*site;
+	struct text_site_table	*table;
+	bool			atomic;
 };
 
 extern struct patch_run patch_run;	/* under text_mutex */
@@ -97,6 +121,22 @@ static __always_inline struct text_site *next_pending(struct text_site *site,
 					(table)->sites + (table)->last);	\
 	     (site = next_pending(site, __end)) < __end; site++)
 
+/* The first pending site of a table or, if that has none, of one behind it; else NULL */
+static inline struct text_site *first_pending(struct text_site_table **table)
+{
+	for (; *table; *table = (*table)->next) {
+		struct text_site *site;
+
+		for_each_pending_site(site, *table)
+			return site;
+	}
+	return NULL;
+}
+
+void run_map(struct patch_run *run);
+void run_unmap(struct patch_run *run);
+void run_go_on(struct patch_run *run, unsigned int nr);
+
 /* Writes what is behind the first byte of a pending site, to @at, and changes its state. */
 typedef void text_tail_fn(const struct text_site_table *table, struct text_site *site, u8 *at,
 			  void *with);
@@ -105,13 +145,15 @@ typedef void text_tail_fn(const struct text_site_table *table, struct text_site 
 typedef u8 text_head_fn(const struct text_site_table *table, const struct text_site *site,
 			void *with);
 
-/* One pass over a run, which is known when this is compiled */
-static __always_inline void write_run(const struct text_site_table *table, enum text_pass pass,
-				      text_tail_fn *tail, text_head_fn *head, void *with)
+/* One pass over a piece; the pass is known when this is compiled. */
+static __always_inline void write_piece(const struct patch_piece *piece, enum text_pass pass,
+					text_tail_fn *tail, text_head_fn *head, void *with)
 {
-	for (unsigned int i = 0; i < patch_run.nr; i++) {
-		struct text_site *site = patch_run.todo[i].site;
-		u8 *at = patch_run.todo[i].at;
+	const unsigned long distance = piece->distance;
+	const struct text_site *end = piece->end;
+
+	for (struct text_site *site = piece->first; site < end; site++) {
+		u8 *at = (u8 *)(text_site_addr(site) + distance);
 
 		switch (pass) {
 		case TEXT_PASS_BREAK:
@@ -125,11 +167,11 @@ static __always_inline void write_run(const struct text_site_table *table, enum 
 			 * refers to has been visible to every CPU since the sync
 			 * before this pass at the latest.
 			 */
-			tail(table, site, at, with);
+			tail(piece->table, site, at, with);
 			break;
 
 		case TEXT_PASS_HEAD:
-			WRITE_ONCE(*at, head(table, site, with));
+			WRITE_ONCE(*at, head(piece->table, site, with));
 			/*
 			 * After the head, which x86 does not reorder; pairs with the
 			 * order in which text_int3() reads: who sees the site
@@ -142,48 +184,79 @@ static __always_inline void write_run(const struct text_site_table *table, enum 
 	}
 }
 
-/*
- * A pass over the pending sites of a table, run by run. This is a template: the functions
- * are known when it is compiled, so that sites cost no indirect calls. They get @with.
- */
-static __always_inline void
-patch_table(struct text_site_table *table, enum text_pass pass,
-	    unsigned int (*size)(const struct text_site *site),
-	    text_tail_fn *tail, text_head_fn *head, void *with)
+/* Lays out a run that begins with the site to be written next. */
+static __always_inline void run_lay_out(struct patch_run *run,
+					unsigned int (*size)(const struct text_site *site))
 {
-	struct text_site *end = table->sites + table->last;
-	struct text_site *site = next_pending(table->sites + table->first, end);
+	struct text_site_table *table = run->table;
+	struct text_site *site = run->site;
+	unsigned int nr = RUN_MAX;
+
+	run_unmap(run);
+	for (run->nr = 0; site && run->nr < RUN_PIECES; run->nr++) {
+		const struct text_site *end = table->sites + table->last;
+		struct patch_piece *piece = &run->piece[run->nr];
+
+		if (nr == RUN_MAX && !run->atomic)
+			cond_resched();
+		if (!text_window_add(&run->window, text_site_addr(site), size(site)))
+			break;
+		*piece = (struct patch_piece) {
+			.table = table, .first = site, .distance = run->window.distance,
+			.opens = nr == RUN_MAX,
+		};
+		nr = nr == RUN_MAX ? 0 : nr;
+		do {
+			site++;
+			nr++;
+		} while (site < end && (site->state & TEXT_SITE_PENDING) && nr < RUN_MAX &&
+			 text_window_add(&run->window, text_site_addr(site), size(site)) &&
+			 run->window.distance == piece->distance);
+		piece->end = site;
+
+		site = next_pending(site, end);
+		if (site == end) {
+			table = table->next;
+			site = first_pending(&table);
+			run->window.last = 0;	/* Its text may be anywhere. */
+		}
+	}
+	run->next_table = table;
+	run->next = site;
+	run_map(run);
+}
+
+/*
+ * A pass over a round, run by run. This is a template: the functions are known when it is
+ * compiled, so that sites cost no indirect calls. They get @with.
+ */
+static __always_inline void patch_round(enum text_pass pass,
+					unsigned int (*size)(const struct text_site *site),
+					text_tail_fn *tail, text_head_fn *head, void *with)
+{
 	struct patch_run *run = &patch_run;
 
-	for (; unlikely(run->skip) && site < end; run->skip--)
-		site = next_pending(site + 1, end);
+	while (run->site) {
+		if (run->begin != run->site)
+			run_lay_out(run, size);
 
-	while (site < end) {
-		unsigned int nr = 0;
+		for (unsigned int i = 0; i < run->nr;) {
+			text_window_open(&run->window);
+			do {
+				const struct patch_piece *piece = &run->piece[i];
 
-		text_window_begin(&run->window);
-		while (nr < RUN_MAX && site < end) {
-			u8 *at = text_window_add(&run->window, text_site_addr(site), size(site));
-
-			if (!at)
-				break;
-			run->todo[nr].site = site;
-			run->todo[nr++].at = at;
-			site = next_pending(site + 1, end);
+				if (pass == TEXT_PASS_BREAK)
+					write_piece(piece, TEXT_PASS_BREAK, tail, head, with);
+				else if (pass == TEXT_PASS_TAIL)
+					write_piece(piece, TEXT_PASS_TAIL, tail, head, with);
+				else
+					write_piece(piece, TEXT_PASS_HEAD, tail, head, with);
+			} while (++i < run->nr && !run->piece[i].opens);
+			run_go_on(run, i);	/* interrupts are still off */
+			text_window_close(&run->window);
+			if (!run->atomic)
+				cond_resched();
 		}
-		run->nr = nr;
-
-		text_window_open(&run->window);
-		if (pass == TEXT_PASS_BREAK)
-			write_run(table, TEXT_PASS_BREAK, tail, head, with);
-		else if (pass == TEXT_PASS_TAIL)
-			write_run(table, TEXT_PASS_TAIL, tail, head, with);
-		else
-			write_run(table, TEXT_PASS_HEAD, tail, head, with);
-		run->written += nr;	/* interrupts are still off */
-		text_window_close(&run->window);
-		if (!run->atomic)
-			cond_resched();
 	}
 }
 

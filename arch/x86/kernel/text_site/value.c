@@ -213,9 +213,9 @@ static u8 value_head(const struct text_site_table *table, const struct text_site
 	return insn[0];
 }
 
-static void patch_values(struct text_site_table *table, enum text_pass pass)
+static void patch_values(enum text_pass pass)
 {
-	patch_table(table, pass, value_size, value_tail, value_head, NULL);
+	patch_round(pass, value_size, value_tail, value_head, NULL);
 }
 
 static int verify_values(const struct text_site_table *table)

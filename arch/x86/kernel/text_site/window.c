@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A window onto text: some pages of it mapped writable, in a page table that no
- * other CPU has, and this one only while interrupts are off.
+ * A window onto text: some pages of it mapped writable, in a page table that no CPU has,
+ * but for the one that writes, while its interrupts are off.
  *
  * It lies in the mm of text_poke(), around the two pages that one uses, and under
  * the same lock: text_mutex. The page table is there since boot and stays: opening
@@ -32,8 +32,8 @@ void text_window_begin(struct text_window *window)
 }
 
 /*
- * Have a window, begun and not open, include the pages of a site that is above the last
- * one, and not in its last page alone. Return: false if the window is full.
+ * Have a window, begun and not mapped, include the pages of a site that is not in its last
+ * page alone. Return: false if the window is full.
  */
 bool text_window_extend(struct text_window *window, unsigned long addr, unsigned int size)
 {
@@ -47,7 +47,7 @@ bool text_window_extend(struct text_window *window, unsigned long addr, unsigned
 		return false;
 
 	for (i = 0; i < ARRAY_SIZE(pages); i++) {
-		if (window->last < pages[i]) {
+		if (window->last != pages[i]) {
 			window->page[window->nr++] = pages[i];
 			window->last = pages[i];
 		}
@@ -63,39 +63,43 @@ static pte_t *window_ptes(void)
 	return pte_offset_kernel(pmd_off(poking_mm, TEXT_WINDOW), TEXT_WINDOW);
 }
 
-/* Interrupts are off until text_window_close(). Under text_mutex. */
-void text_window_open(struct text_window *window)
+/* Nobody can write anything until it is opened. Under text_mutex until text_window_unmap() */
+void text_window_map(const struct text_window *window)
 {
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
 	pte_t *ptes = window_ptes();
-	unsigned int i;
 
 	lockdep_assert(mutex_is_locked(&text_mutex));
 
-	/* No CPU has this mm: nothing can be written yet. */
-	for (i = 0; i < window->nr; i++)
+	for (unsigned int i = 0; i < window->nr; i++)
 		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i,
 			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
+}
 
+/* Interrupts are off until text_window_close(). It can be opened again, on any CPU. */
+void text_window_open(struct text_window *window)
+{
 	local_irq_save(window->irqs);
 	window->prev = use_temporary_mm(poking_mm);
 }
 
 void text_window_close(struct text_window *window)
 {
-	pte_t *ptes = window_ptes();
-	unsigned int i;
-
 	/* What is to be written to it has been written before it goes. */
 	barrier();
 	unuse_temporary_mm(window->prev);
 	local_irq_restore(window->irqs);
+}
 
-	/*
-	 * No CPU has this mm any more, nor will before text_mutex is given up. The next
-	 * one that has it drops what it knows of the window: no IPI.
-	 */
-	for (i = 0; i < window->nr; i++)
+/*
+ * No CPU has this mm any more, nor will before text_mutex is given up, or before there is
+ * another window. The next one that has it drops what it knows of this one: no IPI.
+ */
+void text_window_unmap(struct text_window *window)
+{
+	pte_t *ptes = window_ptes();
+
+	for (unsigned int i = 0; i < window->nr; i++)
 		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i);
 	flush_tlb_mm_range(poking_mm, TEXT_WINDOW, TEXT_WINDOW + window->nr * PAGE_SIZE,
 			   PAGE_SHIFT, false);

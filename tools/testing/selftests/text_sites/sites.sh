@@ -64,6 +64,31 @@ only_the_filtered_site_is_a_call()
 	equal "text of all" "$(site_text | sort)" "$(printf 'call 1\nnop %d' $(($(nr_available) - 1)))"
 }
 
+# Sites that have others between them, over more pages than are mapped at a time
+a_round_of_any_size_leaves_out_none()
+{
+	local round old nr rest; old=$(cat $ROUND)
+	# shellcheck disable=SC2064 # the number as it is now
+	trap "echo $old > $ROUND" EXIT
+	echo 0 > tracing_on
+	echo '*a*' > set_ftrace_filter
+	nr=$(wc -l < set_ftrace_filter)
+	[ "$nr" -gt 5000 ] || fail "only $nr functions"
+	rest=$(($(nr_available) - nr))
+	for round in 0 6000 1000; do
+		echo $round > $ROUND
+		echo function > current_tracer
+		equal "text, $round at a time" "$(site_text | sort)" "call $nr"$'\n'"nop $rest"
+		# Those that are left, and all again to another trampoline
+		mkdir -p instances/rounds
+		echo function > instances/rounds/current_tracer
+		equal "text of all, $round at a time" "$(site_text)" "call $(nr_available)"
+		echo nop > current_tracer
+		echo nop > instances/rounds/current_tracer
+		equal "text afterwards, $round at a time" "$(site_text)" "nop $(nr_available)"
+	done
+}
+
 addresses_agree_with_kallsyms()
 {
 	local addr
@@ -95,4 +120,4 @@ text_is_never_writable_and_executable()
 run_tests every_site_is_a_NOP_after_boot the_boot_message_says_so \
 	the_NOP_is_the_one_asked_for \
 	every_site_is_a_call_while_all_are_traced only_the_filtered_site_is_a_call \
-	addresses_agree_with_kallsyms text_is_never_writable_and_executable
+	a_round_of_any_size_leaves_out_none addresses_agree_with_kallsyms text_is_never_writable_and_executable
