@@ -23,6 +23,7 @@ extern u8 text_changes;		/* written under text_mutex */
 
 void text_poke_gather(void *addr, const void *src, size_t len);
 void text_poke_gathered(void);
+void text_write(void *addr, const void *src, size_t len);
 #endif
 
 #endif /* _ASM_X86_TEXT_SITE_H */

@@ -61,6 +61,7 @@
 #include <asm/orc_types.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
+#include <asm/text_site.h>
 
 #define FRAME		FENTRY_FRAME
 #define PARENT		sizeof(struct pt_regs)
@@ -169,6 +170,8 @@ static void emit_call_depth(struct assembler *as)
 {
 	u8 buf[64], *end = buf;
 
+	if (!cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
+		return;
 	x86_call_depth_emit_accounting(&end, NULL, (void *)(as->addr + as->len));
 	emit(as, buf, end - buf);
 }
@@ -412,7 +415,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
 
 	as = (struct assembler){ .buf = buf, .addr = tramp->addr };
 	generate(&as, tramp, flags);
-	text_poke_copy((void *)tramp->addr, buf, as.len);
+	text_write((void *)tramp->addr, buf, as.len);
 	latch_tree_insert(&tramp->node, &trampolines, &tramp_order);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gathered pokes: text that static keys and static calls have changed, many places at once.
+ * Gathered pokes: text that static keys and static calls have changed, many places at once; and
+ * text that is written before anybody runs it.
  *
  * text_poke_bp_batch() goes over its locations in three passes, as patch.c does over sites.
  * Each text_poke() maps a page, changes to another mm and back, and takes some 800
@@ -10,13 +11,14 @@
 #include <linux/bug.h>
 #include <linux/lockdep.h>
 #include <linux/memory.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include <asm/text_site.h>
 
 #include "run.h"
 
-/* What is not written yet, under text_mutex */
+/* What is not written yet, under text_mutex: nothing when that is taken or given up */
 static struct {
 	struct text_window	window;
 	unsigned int		nr;
@@ -77,4 +79,29 @@ void text_poke_gathered(void)
 		WARN_ON(memcmp(gathered.todo[i].addr, gathered.todo[i].text,
 			       gathered.todo[i].len));
 	gathered.nr = 0;
+}
+
+/**
+ * text_write - write text that nobody runs
+ * @addr: where
+ * @src: what
+ * @len: how many bytes: at least one, in at most TEXT_WINDOW_PAGES - 1 pages
+ *
+ * A CPU has to serialise before it runs that.
+ *
+ * Context: process context, sleeps, takes text_mutex. Interrupts are off while it is written.
+ */
+void text_write(void *addr, const void *src, size_t len)
+{
+	struct text_window *window = &gathered.window;
+
+	guard(mutex)(&text_mutex);
+	text_window_begin(window);
+	for (size_t i = 0; i < len; i += PAGE_SIZE)
+		text_window_add(window, (unsigned long)addr + i, min(len - i, PAGE_SIZE));
+	text_window_map(window);
+	text_window_open(window);
+	memcpy(addr + window->distance, src, len);
+	text_window_close(window);
+	text_window_unmap(window);
 }

@@ -262,6 +262,30 @@ static void test_gather(struct kunit *test)
 	expect_gathered(test, buffer, expected, size, 2 * PAGE_SIZE);
 }
 
+static void test_write(struct kunit *test)
+{
+	const size_t size = 4 * PAGE_SIZE;
+	u8 *buffer = kunit_kzalloc(test, size, GFP_KERNEL);
+	u8 *expected = kunit_kzalloc(test, size, GFP_KERNEL);
+	u8 *text = kunit_kmalloc(test, size, GFP_KERNEL);
+	/* In a page, all of it, from one into the next, and more than two */
+	static const struct { unsigned int from, len; } writes[] = {
+		{ 16, 1 }, { PAGE_SIZE, PAGE_SIZE }, { PAGE_SIZE - 3, 5 },
+		{ 2 * PAGE_SIZE - 1, PAGE_SIZE + 2 }, { 0, 4 * PAGE_SIZE },
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	KUNIT_ASSERT_NOT_NULL(test, expected);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	for (size_t i = 0; i < ARRAY_SIZE(writes); i++) {
+		for (size_t at = 0; at < writes[i].len; at++)
+			text[at] = i + 1 + at % 251;
+		memcpy(expected + writes[i].from, text, writes[i].len);
+		text_write(buffer + writes[i].from, text, writes[i].len);
+		KUNIT_EXPECT_EQ(test, memcmp(buffer, expected, size), 0);
+	}
+}
+
 static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(test_convert),
 	KUNIT_CASE(test_what_is_no_call_is_left_alone),
@@ -270,6 +294,7 @@ static struct kunit_case patch_cases[] = {
 	KUNIT_CASE(test_window),
 	KUNIT_CASE(test_full_window),
 	KUNIT_CASE(test_gather),
+	KUNIT_CASE(test_write),
 	{}
 };
 
