@@ -201,6 +201,7 @@ own_latency()
 # switching: with two processors
 switching()
 {
+	local ninth=''
 	put sites "$(wc -l <available_filter_functions)"
 	put boot "$(dmesg | sed -nE 's/.*fentry: ([0-9]+) sites, .*, ([0-9]+) cycles, .*/\1 \2/p' |
 		awk '{ printf "%.1f", $2 / $1 }')"
@@ -214,7 +215,10 @@ switching()
 	clean
 	put grow.none "$(cat $COST/switch)"
 	growth 1 100 1000 10000 all
-	put ninth "$(cat $COST/ninth)"
+	for _ in 1 2 3; do
+		ninth=$(least "$ninth" "$(cat $COST/ninth)")
+	done
+	put ninth "$ninth"
 }
 
 # cpus: with as many processors as it is to be counted with
