@@ -147,7 +147,8 @@ static void expect_calls(struct kunit *test, struct counter *counters, int nr,
 }
 
 #define EXPECT_CALLS(_test, _counters, ...)				\
-	expect_calls(_test, _counters, ARRAY_SIZE(((unsigned int[]){ __VA_ARGS__ })), \
+	expect_calls(_test, _counters,					\
+		     sizeof((unsigned int[]){ __VA_ARGS__ }) / sizeof(int), \
 		     (const unsigned int[]){ __VA_ARGS__ })
 
 static struct ops_set *set_at(unsigned long func)

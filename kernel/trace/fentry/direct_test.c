@@ -268,7 +268,7 @@ static int update(struct ftrace_ops *ops, int what, const struct call *calls, un
 
 #define UPDATE(_ops, _what, ...)					\
 	update(_ops, _what, ((const struct call[]){ __VA_ARGS__ }),	\
-	       ARRAY_SIZE(((const struct call[]){ __VA_ARGS__ })))
+	       sizeof((const struct call[]){ __VA_ARGS__ }) / sizeof(struct call))
 
 static struct direct *unfiltered(struct kunit *test)
 {
