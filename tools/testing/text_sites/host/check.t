@@ -95,6 +95,11 @@ SKIP: {
 quiet('kernel-doc', grep { !/ no structured comments found$/ }
 	lines("$tree/scripts/kernel-doc", '-none', '-Wall', @code));
 
+# Tools that know LLVM's files make dependencies that others do not, which may be a cycle.
+quiet('Kconfig with LLVM', grep { /error|warning|^\tsymbol/ }
+	lines(qw(make -s -C), $tree, "O=$elsewhere/config", 'NM=echo llvm', 'AR=echo llvm',
+		'allnoconfig'));
+
 # What is bash or sh, what is perl
 my @shell = grep { first($_) =~ /^#!.*sh\b|^# shellcheck shell/ } @ours;
 cmp_ok(scalar @shell, '>', 50, 'shell scripts: ' . @shell);
