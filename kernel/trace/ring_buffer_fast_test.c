@@ -1041,6 +1041,72 @@ static void fast_test_discarded(struct kunit *test)
 	}
 }
 
+/* Reads on to the end; returns the number of events, the first time and whether some are lost. */
+static int fast_read_on(struct ring_buffer_iter *iter, u64 *first, bool *lost)
+{
+	u64 time;
+	int nr;
+
+	*first = 0;
+	*lost = false;
+	for (nr = 0; ring_buffer_iter_peek(iter, &time); nr++) {
+		*first = *first ?: time;
+		*lost |= ring_buffer_iter_dropped(iter);
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_iter_go_on(iter);
+	return nr;
+}
+
+/*
+ * A page has its time from the first event on it, and again if that one is discarded. Who has
+ * come to such a page when nothing was on it gets what is written there, and that only.
+ */
+static void fast_test_go_on(struct kunit *test)
+{
+	struct trace_buffer *buffer = ft.pair[0].buffer;
+	struct ring_buffer_iter *iter;
+	bool lost;
+	u64 first;
+
+	guard(migrate)();
+	scoped_guard(irq) {
+		ft.now = &ft.pair[0];
+		ft.fast = false;
+		fast_reset(buffer);
+		ft.time = 1000;
+		fast_fill(0);
+		ft.time = 10000;
+		ring_buffer_discard_commit(buffer,
+					   ring_buffer_lock_reserve(buffer, FAST_TEST_DATA));
+		KUNIT_EXPECT_EQ(test, rb_page_size(fast_cpu_buffer()->commit_page), 0);
+	}
+
+	iter = ring_buffer_read_start(buffer, smp_processor_id(), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_EXPECT_GT(test, fast_read_on(iter, &first, &lost), 1);
+	KUNIT_EXPECT_FALSE(test, lost);
+	KUNIT_EXPECT_EQ(test, fast_read_on(iter, &first, &lost), 0);
+
+	scoped_guard(irq) {
+		ft.time = 20000;
+		fast_write(FAST_TEST_DATA);
+	}
+	KUNIT_EXPECT_EQ(test, fast_read_on(iter, &first, &lost), 1);
+	KUNIT_EXPECT_EQ(test, first, 20000);
+	KUNIT_EXPECT_FALSE(test, lost);
+
+	/* Writers come round to the page, and leave as much there as it had. */
+	scoped_guard(irq) {
+		ft.time = 30000;
+		fast_fill_pages(fast_cpu_buffer()->nr_pages);
+	}
+	KUNIT_EXPECT_GT(test, fast_read_on(iter, &first, &lost), 1);
+	KUNIT_EXPECT_GT(test, first, 30000);
+	KUNIT_EXPECT_TRUE(test, lost);
+	ring_buffer_read_finish(iter);
+}
+
 /* A CPU that comes when recording on it is disabled has it disabled, and enabled once after. */
 static void fast_test_left_out(struct kunit *test)
 {
@@ -1112,6 +1178,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_taken),
 	KUNIT_CASE(fast_test_sabotage),
 	KUNIT_CASE(fast_test_discarded),
+	KUNIT_CASE(fast_test_go_on),
 	KUNIT_CASE(fast_test_left_out),
 	KUNIT_CASE_SLOW(fast_test_one),
 	KUNIT_CASE_SLOW(fast_test_deep),
