@@ -43,11 +43,15 @@ static void scale_update(void)
 
 static void scale_settle(void *seen)
 {
-	guard(raw_spinlock_irqsave)(&scale_lock);
-	if (*(unsigned int *)seen != scale_changes)
-		return;		/* The work is queued again. */
-	scale_settled = scale_changes;
-	scale_update();
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&scale_lock, flags);
+	/* If there was another change, the work is queued again. */
+	if (*(unsigned int *)seen == scale_changes) {
+		scale_settled = scale_changes;
+		scale_update();
+	}
+	raw_spin_unlock_irqrestore(&scale_lock, flags);
 }
 
 /*
@@ -87,8 +91,11 @@ void sched_clock_scale_changes(void)
 
 static int scale_online(unsigned int cpu)
 {
-	guard(raw_spinlock_irqsave)(&scale_lock);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&scale_lock, flags);
 	scale_update();
+	raw_spin_unlock_irqrestore(&scale_lock, flags);
 	return 0;
 }
 
