@@ -99,9 +99,9 @@ patches:
 series:
 	$(STEPS) packages tree series
 check:
-	$(STEPS) test-begin $(BUILT) series check test-end
+	@GROUP=check $(STEPS:@%=%) test-begin $(BUILT) series check test-end
 series-test:
-	$(STEPS) test-begin $(BUILT) series series-test test-end
+	@GROUP=series $(STEPS:@%=%) test-begin $(BUILT) series series-test test-end
 kernel:
 	$(STEPS) packages tree kernel
 menuconfig kernelconfig:

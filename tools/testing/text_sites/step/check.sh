@@ -7,7 +7,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 out=$BUILD/check
-results=$BUILD/results/check
+results=$RESULTS/check
 
 [ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
 export PATH="/usr/lib/ccache:$PATH"

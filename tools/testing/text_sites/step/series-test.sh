@@ -10,7 +10,7 @@ log=$LOG/series-test.log
 tree=$BUILD/series.tree
 out=$BUILD/series.out
 rootfs=$BUILD/rootfs/text_sites.cpio
-results=$BUILD/results/series
+results=$RESULTS/series
 
 [ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
 export PATH="/usr/lib/ccache:$PATH"
