@@ -38,8 +38,8 @@ TEST_ALL := tools/testing/text_sites/test-all
 
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
-	rootfs run shell test test-host test-machine test-long model mutants test-classic \
-	test-variants test-all bench bench-native clean distclean
+	rootfs run shell test test-host test-machine test-long test-fleet test-shark model mutants \
+	test-classic test-variants test-all bench bench-native clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -60,6 +60,8 @@ help:
 	@echo 'make mutants        break the code on purpose: a test must notice each time'
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
+	@echo 'make test-fleet     two machines are recorded, and their traces merged'
+	@echo 'make test-shark     KernelShark, which this installs, shows a trace'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  tests of kernels that are configured in another way'
 	@echo 'make check          sparse, W=1 and all else that reads the source'
@@ -124,6 +126,10 @@ test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
 test-long:
 	@ONLY='long-*' $(TEST_ALL)
+test-fleet:
+	@ONLY='long-fleet' $(TEST_ALL)
+test-shark:
+	@PACKAGES=shark $(STEPS:@%=%) $(BUILT) $@
 test-classic:
 	@ONLY='classic-*' $(TEST_ALL)
 test-variants:

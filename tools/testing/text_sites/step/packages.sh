@@ -1,11 +1,13 @@
 #!/bin/bash
-# Installs the Debian packages that are missing, and only those.
+# Installs the Debian packages that are missing, and only those: the ones that all need, and
+# those of packages-$PACKAGES.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
 command -v dpkg-query >/dev/null || die "this needs a Debian system (no dpkg here)"
 
-mapfile -t wanted < <(sed 's/#.*//' "$HARNESS/packages" | xargs -n1)
+mapfile -t wanted < <(cat "$HARNESS/packages${PACKAGES:+-$PACKAGES}" "$HARNESS/packages" |
+	sed 's/#.*//' | xargs -n1)
 # The listing fails as a whole when one package is unknown, and still prints the others.
 installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
 	sed -n 's/ installed$//p') || :

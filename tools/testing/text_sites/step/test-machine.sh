@@ -18,10 +18,12 @@ listed()
 	done
 }
 
-# choose_job COLLECTION PATTERNS: the job, as arguments for the machine
+# choose_job COLLECTION PATTERNS: what boots, and the job, as arguments for it
 choose_job()
 {
+	boots=machine
 	case $1 in
+	fleet) boots=fleet job=() ;;
 	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
 	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
@@ -48,7 +50,7 @@ read_results()
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites | counts) label=$(machine_id "$1") ;; esac
+	case $2 in text_sites | counts | fleet) label=$(machine_id "$1") ;; esac
 	as_tap "$2" <"$out" |
 		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
@@ -60,7 +62,7 @@ read_results()
 judged()
 {
 	case $2 in
-	text_sites | counts) cat ;;
+	text_sites | counts | fleet) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$(machine_id "$1").out")" ;;
 	esac
 }
@@ -138,7 +140,7 @@ end_of()
 # OF; PLACE says how far that is
 test_in()
 {
-	local place=$1 of=$2 name=$3 smp=$5 time=$6 append=$7 tests=$8 status=0 job options
+	local place=$1 of=$2 name=$3 smp=$5 time=$6 append=$7 tests=$8 status=0 boots job options
 	local label line="${*:3}"
 	label=test-$(machine_id "$name")
 
@@ -154,7 +156,7 @@ test_in()
 	choose_job "${tests%%:*}" "${tests#*:}"
 	say "$(machine_id "$name"): booting, $place (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
-	"$HARNESS/vm/machine" --name "$label" --smp "$smp" --timeout $((time * SLOW)) \
+	"$HARNESS/vm/$boots" --name "$label" --smp "$smp" --timeout $((time * SLOW)) \
 		--append "$append" "${options[@]}" "${job[@]}" \
 		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
 	# Another time it may get to its end.
