@@ -101,7 +101,7 @@ patches:
 series:
 	$(STEPS) packages tree series
 check:
-	@GROUP=check $(STEPS:@%=%) test-begin $(BUILT) series check test-end
+	@GROUP=check MACHINES=host-check $(STEPS:@%=%) test-begin $(BUILT) series check test-host test-end
 series-test:
 	@GROUP=series $(STEPS:@%=%) test-begin $(BUILT) series series-test test-end
 kernel:
@@ -113,7 +113,7 @@ rootfs:
 run shell:
 	$(STEPS) $(BUILT) $@
 test:
-	$(STEPS) test-begin $(BUILT) series test-host test-machine test-end
+	$(STEPS) test-begin $(BUILT) series check test-host test-machine test-end
 test-host:
 	$(STEPS) test-begin packages test-host test-end
 model:
