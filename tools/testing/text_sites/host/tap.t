@@ -212,6 +212,32 @@ for my $said ('WARNING: possible circular locking dependency detected',
 		"fail kernel log: $said\n", 0, 'console');
 }
 
+# race FUNCTION: a report of KCSAN in which it is
+sub race
+{
+	my ($function) = @_;
+	my @lines = ('=' x 66, 'BUG: KCSAN: data-race in read / write', '', 'write to 0x1 of 4 bytes by task 1 on cpu 0:',
+		' write+0x1/0x2', " $function+0x1/0x2", '', 'read to 0x1 of 4 bytes by interrupt on cpu 1:',
+		' read+0x1/0x2', '', 'Reported by Kernel Concurrency Sanitizer on:', 'CPU: 0 PID: 1 Comm: a', '=' x 66);
+	return join '', map { "[    1.000000] $_\n" } @lines;
+}
+open my $functions, '>', "$dir/ours" or die $!;
+print $functions "ours_one\nours_two\n";
+close $functions;
+my $race = 'BUG: KCSAN: data-race in read / write';
+my $known = "known data-race in read / write: a race of the base\n";
+for my $function ('ours_two', 'ours_two.isra.0', 'ours_two.part.0.constprop.0') {
+	is_read("a data race with $function", race('theirs') . race($function) . race('other'),
+		"${known}fail kernel log: $race\n", 0, "console --ours $dir/ours");
+}
+is_read('one without a function of ours, twice', race('theirs') . race('ours'), "${known}pass kernel log\n",
+	0, "console --ours $dir/ours");
+is_read('one whose report is cut short', race('theirs') =~ s/ write\+.*//sr, "fail kernel log: $race\n",
+	0, "console --ours $dir/ours");
+is_read('another complaint beside it', race('theirs') . "[    1.000000] WARNING: suspicious RCU usage\n" . race('theirs'),
+	"${known}fail kernel log: WARNING: suspicious RCU usage\n", 0, "console --ours $dir/ours");
+is_read('any, when it is not known what is ours', race('theirs'), "fail kernel log: $race\n", 0, 'console');
+
 is_read('unresolved is not passed', "1..1\nnot ok 1 one # UNRESOLVED\n", "fail one: UNRESOLVED\n", 0);
 
 is_read("the base's livepatch tests", <<'TAP', <<'EXPECTED', 1);

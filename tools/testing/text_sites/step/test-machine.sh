@@ -40,10 +40,20 @@ as_tap()
 	esac
 }
 
+# our_functions: the names of those that this kernel has
+our_functions()
+{
+	local file objects=()
+	while IFS= read -r file; do
+		[ ! -e "$OUT/${file%.c}.o" ] || objects+=("$OUT/${file%.c}.o")
+	done < <(grep -E '^(arch|kernel)/.*\.c$' "$STAMPS/overlay.list")
+	nm "${objects[@]}" | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }'
+}
+
 # read_results NAME COLLECTION STATUS APPEND: those of the machine that ended
 read_results()
 {
-	local base out console label=$2 log kunit=()
+	local base out console label=$2 log kunit=() ours=()
 	base=$LOG/test-$(machine_id "$1")
 	out=$base.out
 	console=$base.console
@@ -54,8 +64,10 @@ read_results()
 	as_tap "$2" <"$out" |
 		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
+	# It also reports races of the base.
+	! grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null || ours=(--ours <(our_functions))
 	"$results" console --label "$(machine_id "$1")" --log "$(short "$console")" \
-		"${kunit[@]}" <"$console"
+		"${kunit[@]}" "${ours[@]}" <"$console"
 }
 
 # judged NAME COLLECTION PATTERNS: results compared with what is expected of them
