@@ -96,6 +96,9 @@ commit() { git -c safe.directory="$TOP" -C "$TOP" describe --always --dirty=+ 2>
 # alone: is the variant a kernel of its own, without the tests?
 alone() { [ -n "$VARIANT" ] && grep -q '^# alone' "$CONFIG/variant-$VARIANT.config"; }
 
+# modular: may the kernel have modules?
+modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }
+
 # first_error LOG: the line of a log that says what went wrong
 first_error()
 {

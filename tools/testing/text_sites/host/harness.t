@@ -61,14 +61,16 @@ put("$dir/base/kernel/two.c", "two\n");
 put("$dir/base/Makefile", <<'END');
 allnoconfig:
 	mkdir -p $(O) && cp $(KCONFIG_ALLCONFIG) $(O)/.config
+	if grep -q '^# CONFIG_MODULES' $(O)/.config; then sed -i /CONFIG_MODULES=y/d $(O)/.config; fi
 	sh kernel/configure.sh $(O)
 bzImage:
 	sh kernel/compile.sh
 	mkdir -p $(O)/arch/x86/boot && echo image >$(O)/arch/x86/boot/bzImage
 modules modules_install:
+	grep -q '^CONFIG_MODULES=y' $(O)/.config && mkdir -p $(O)/mod && touch $(O)/mod/$@
 END
 system("tar -cJf '$dir/base.tar.xz' -C '$dir' base") == 0 or die;
-put("$dir/config/machine.config", "CONFIG_A=y\n# CONFIG_B is not set\n");
+put("$dir/config/machine.config", "CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_MODULES=y\n");
 put("$dir/config/engine-text_sites.config", "CONFIG_ENGINE=y\n");
 put("$top/kernel/ours.c", "ours\n");
 put("$top/kernel/Kconfig", "1\n");
@@ -287,6 +289,10 @@ works('one that is', "VARIANT=small $kernel");
 unlike(get("$build/text_sites-small/.config"), qr/^CONFIG_C=y/m, '  has not');
 ok(!-e "$build/text_sites-small/kernel/same.o", '  and begins with nothing');
 put("$dir/config/machine.config", get("$build/config.saved"));
+ok(-e "$build/text_sites/mod/modules_install", 'modules are installed');
+put("$dir/config/variant-no_modules.config", "CONFIG_B=m\n# CONFIG_MODULES is not set\n");
+works('a variant without modules', "VARIANT=no_modules $kernel");
+is_deeply([glob "$build/text_sites-no_modules/mod/*"], [], '  has none');
 put("$dir/config/engine-text_sites.off", "CONFIG_A\nCONFIG_B\n");
 
 put("$top/kernel/compile.sh", "echo 'kernel/ours.c:1:2: error: no such thing'; exit 1\n");

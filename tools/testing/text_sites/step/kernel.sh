@@ -121,15 +121,18 @@ no_warnings()
 
 compile()
 {
+	local targets=(bzImage)
 	[ ! -e "$STAMPS/compiling-$KERNEL" ] || distrust
 	finish "compiling-$KERNEL" 1
 	[ -e "$OUT/vmlinux.o" ] || expected=$(sed -n 's/^# lines: //p' "${fragments[@]}" | tail -n1)
-	logged "$log" "compiling" kbuild -j"$JOBS" bzImage modules ||
+	! modular || targets+=(modules)
+	logged "$log" "compiling" kbuild -j"$JOBS" "${targets[@]}" ||
 		fail_with "$log" "does not compile"
 	expected=0
 	no_warnings
 	rm -rf "$OUT/mod"
-	logged "$LOG/modules-$KERNEL.log" "installing modules" \
+	mkdir "$OUT/mod"
+	! modular || logged "$LOG/modules-$KERNEL.log" "installing modules" \
 		kbuild INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install ||
 		fail_with "$LOG/modules-$KERNEL.log" "cannot install the modules"
 	rm -f "$STAMPS/compiling-$KERNEL"

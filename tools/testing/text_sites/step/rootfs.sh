@@ -32,6 +32,7 @@ install_tests()
 			FORCE_TARGETS=1 TEST_GEN_MODS_DIR='' KSFT_INSTALL_PATH="$kselftest" \
 			--no-print-directory install ||
 		return
+	modular || return 0
 	test_modules text_sites || return
 	! grep -q '^CONFIG_LIVEPATCH=y' "$OUT/.config" || test_modules livepatch
 }
