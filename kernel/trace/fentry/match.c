@@ -77,7 +77,7 @@ static bool table_matches(const struct search *search, const struct text_site_ta
 		return table->ready;
 	if (!module->glob)
 		return true;
-	return (table->mod && glob_match(module->glob, table->mod->name)) != module->invert;
+	return (table->mod && glob_match(module->glob, module_name(table->mod))) != module->invert;
 }
 
 /* glob_match(), which takes long to find where what is behind a leading * begins */
