@@ -299,7 +299,8 @@ static __always_inline void text_site_mark(struct text_site_table *table,
 {
 	unsigned int i = site - table->sites;
 
-	site->state |= TEXT_SITE_PENDING;
+	/* Read by the breakpoint handler, as are all states of sites that are known */
+	WRITE_ONCE(site->state, site->state | TEXT_SITE_PENDING);
 	if (i < table->first)
 		table->first = i;
 	if (i >= table->last)

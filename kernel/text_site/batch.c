@@ -123,8 +123,11 @@ void text_site_abort(struct text_site_kind *kind)
 	unsigned int i;
 
 	for_each_text_site_table_of(kind, table) {
-		for (i = table->first; i < table->last; i++)
-			table->sites[i].state &= ~TEXT_SITE_PENDING;
+		for (i = table->first; i < table->last; i++) {
+			struct text_site *site = &table->sites[i];
+
+			WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
+		}
 		table_reset(table);
 	}
 }
