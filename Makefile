@@ -139,6 +139,8 @@ test-all:
 bench:
 	@ENGINE=base VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
+	@ENGINE=base VARIANT=realtime $(STEPS:@%=%) bench
+	@ENGINE=text_sites VARIANT=realtime $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) bench bench-table
 bench-native:
 	$(STEPS) $@

@@ -93,8 +93,14 @@ keep()
 # commit: which of ours it is, and whether there is more than that
 commit() { git -c safe.directory="$TOP" -C "$TOP" describe --always --dirty=+ 2>/dev/null || echo -; }
 
-# alone: is the variant a kernel of its own, without the tests?
-alone() { [ -n "$VARIANT" ] && grep -q '^# alone' "$CONFIG/variant-$VARIANT.config"; }
+# says WORD: does the variant's configuration say so of itself?
+says() { [ -n "$VARIANT" ] && grep -q "^# $1" "$CONFIG/variant-$VARIANT.config"; }
+
+# alone: is it a kernel of its own?
+alone() { says alone; }
+
+# untested: do the tests of user space not run with it?
+untested() { says untested; }
 
 # modular: may the kernel have modules?
 modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }

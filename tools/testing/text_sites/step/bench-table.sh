@@ -15,9 +15,16 @@ counts()
 	done
 }
 
-counts base >"$bench/base.tsv"
+# realtime ENGINE: how late an interrupt and a real-time task are at most
+realtime() { counts "$1-realtime" | sed -n 's/^[a-z]*\.max/realtime.&/p'; }
+
+{
+	counts base
+	realtime base
+} >"$bench/base.tsv"
 {
 	counts text_sites
+	realtime text_sites
 	# Of this one only what indirect calls cost
 	counts text_sites-indirect | sed -n 's/^hackbench\.1/hackbench.indirect/p'
 } >"$bench/ours.tsv"
