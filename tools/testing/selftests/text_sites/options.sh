@@ -108,7 +108,7 @@ interrupts_are_threads_if_it_is_real_time()
 
 preempted_as_configured()
 {
-	local version how=''
+	local version how='' asked
 	version=$(uname -v)
 	if has PREEMPT_RT; then how=PREEMPT_RT
 	elif has PREEMPT_DYNAMIC; then how=PREEMPT_DYNAMIC
@@ -116,6 +116,14 @@ preempted_as_configured()
 	fi
 	equal "preemption" "$(tr ' ' '\n' <<< "$version" | grep PREEMPT)" "$how"
 	equal "processors" "$(tr ' ' '\n' <<< "$version" | grep -x SMP)" "$(! has SMP || echo SMP)"
+	# The mode in parentheses is the one that was chosen when the kernel started.
+	asked=$(sed -n 's/.*\<preempt=\([a-z]*\).*/\1/p' /proc/cmdline)
+	[ -z "$asked" ] || equal "mode" "$(grep -o '([a-z]*)' /sys/kernel/debug/sched/preempt)" "($asked)"
+}
+
+modules_can_be_loaded_if_configured()
+{
+	equal "/proc/modules" "$(! [ -e /proc/modules ] || echo there)" "$(! has MODULES || echo there)"
 }
 
 # The table of one, and the function by which the other checks a frame
@@ -173,5 +181,5 @@ run_tests the_ring_buffer_has_tested_itself the_options_asked_for_are_set \
 	functions_have_entries_if_they_can_be_traced one_engine_is_there \
 	accesses_are_checked_as_configured times_of_events_are_checked \
 	interrupts_are_threads_if_it_is_real_time preempted_as_configured \
-	stacks_are_unwound_as_configured lockdep_is_on_if_there \
+	modules_can_be_loaded_if_configured stacks_are_unwound_as_configured lockdep_is_on_if_there \
 	vulnerabilities_are_mitigated_as_asked_for
