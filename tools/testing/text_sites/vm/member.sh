@@ -14,23 +14,29 @@ up() { ip address add "$2" dev "$1"; ip link set "$1" up; }
 # By a clock that counts from the machine's boot
 record() { trace-cmd record -C mono "$@" >/tmp/record 2>&1 || { cat /tmp/record; exit 1; }; }
 
-reach() { until ping -q -c 1 -W 1 "$1" >/dev/null; do :; done; }
+reach()
+{
+	local tries=1
+	until ping -q -c 1 -W 1 "$1" >/dev/null; do
+		[ $((tries++)) -lt 100 ] || { echo "cannot reach $1"; exit 1; }
+	done
+}
 
-# Each has a length of its own.
+# Each has a length of its own. The last ten are apart from each other.
 pings()
 {
 	local i
 	reach 10.1.0.2
-	for i in {1..20}; do
+	for i in {1..40}; do
+		[ "$i" -le 30 ] || sleep 0.2
 		ping -q -c 1 -W 5 -s $((1000 + i)) 10.1.0.2 >/dev/null
-		sleep 0.2
 	done
 }
 export -f reach pings
 
-# The other one waits for this in all it does.
-done_with() { echo >/dev/tcp/10.1.0.2/9; }
-export -f done_with
+# Number 2 waits for this, however 1 ends.
+done_with() { echo 2>/dev/null >/dev/tcp/10.1.0.2/9 || :; }
+[ "$number" -eq 2 ] || trap done_with EXIT
 
 hostname "machine-$number"
 modprobe e1000
@@ -38,7 +44,7 @@ case $how$number in
 listen1)
 	up eth0 10.0.2.15/24
 	up eth1 10.1.0.1/24
-	record -t -N 10.0.2.2:5555 "${events[@]}" bash -c 'pings; done_with'
+	record -t -N 10.0.2.2:5555 "${events[@]}" bash -c pings
 	;;
 listen2)
 	up eth0 10.0.2.15/24
@@ -54,7 +60,6 @@ agent1)
 	grep 'time sync' record | sed 's/^/# /'
 	mv 1-10.2.0.2.dat 2.dat
 	trace-cmd report -t -i 1.dat -i 2.dat
-	done_with
 	;;
 agent2)
 	up eth0 10.2.0.2/24
