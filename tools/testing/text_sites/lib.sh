@@ -12,8 +12,13 @@ CONFIG=${TS_CONFIG:-$HARNESS/config}
 BASE=${BASE:-}
 
 VARIANT=${VARIANT:-}
-ENGINE=${ENGINE:-$(sed -n 's/^# engine: //p' "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :)}
+# of_variant WORD: what the variant's configuration says behind `# WORD: `, if anything
+of_variant() { sed -n "s/^# $1: //p" "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :; }
+
+ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}
+LOCALVERSION=$(of_variant localversion)
+LOCALVERSION=${LOCALVERSION:--$ENGINE}
 FRAGMENT=${FRAGMENT:-}
 JOBS=${JOBS:-$(nproc)}
 V=${V:-0}
@@ -104,6 +109,18 @@ untested() { says untested; }
 
 # modular: may the kernel have modules?
 modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }
+
+# kbuild ARGUMENT...: make in the kernel's build folder
+kbuild()
+{
+	# The compiler's cache: the user's own if there is one
+	[ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || local -x CCACHE_DIR="$BUILD/ccache"
+	local -x PATH="/usr/lib/ccache:$PATH"
+	# The same source makes the same kernel, so that the cache hits.
+	local -x KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
+	local -x KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
+	make -C "$TREE" O="$OUT" LOCALVERSION="$LOCALVERSION" V="$V" --no-print-directory "$@"
+}
 
 # first_error LOG: the line of a log that says what went wrong
 first_error()

@@ -63,6 +63,9 @@ allnoconfig:
 	mkdir -p $(O) && cp $(KCONFIG_ALLCONFIG) $(O)/.config
 	if grep -q '^# CONFIG_MODULES' $(O)/.config; then sed -i /CONFIG_MODULES=y/d $(O)/.config; fi
 	sh kernel/configure.sh $(O)
+olddefconfig:
+	echo CONFIG_LOCAL$(LOCALVERSION)=y >>$(O)/.config
+	sh kernel/configure.sh $(O)
 bzImage:
 	sh kernel/compile.sh
 	mkdir -p $(O)/arch/x86/boot && echo image >$(O)/arch/x86/boot/bzImage
@@ -288,6 +291,18 @@ like(get("$build/text_sites-b/.config"), qr/^CONFIG_C=y/m, "  has the machine's 
 works('one that is', "VARIANT=small $kernel");
 unlike(get("$build/text_sites-small/.config"), qr/^CONFIG_C=y/m, '  has not');
 ok(!-e "$build/text_sites-small/kernel/same.o", '  and begins with nothing');
+put("$dir/start", "CONFIG_A=y\nCONFIG_D=y\n");
+system("xz -k '$dir/start'") == 0 or die;
+put("$top/kernel/configs/text_sites.config", "CONFIG_OURS=y\n");
+put("$dir/config/variant-start.config", "# config: $dir/start.xz\n# localversion: -x\n# minutes: 8\n# space: 1\n");
+put("$dir/config/variant-start.off", "# none\n");
+fails('one that begins with a configuration, and loses an option of it', "VARIANT=start $kernel",
+	qr/does not hold: CONFIG_A=y/);
+put("$dir/config/variant-start.off", "CONFIG_A\n");
+like(works('one that is known to lose it', "VARIANT=start JOBS=2 $kernel"),
+	qr/^kernel: this takes some 4 minutes with 2 processors, and 1 GB$/m, '  says what it takes');
+is(join(' ', get("$build/text_sites-start/.config") =~ /^(CONFIG_.*)$/mg),
+	'CONFIG_D=y CONFIG_OURS=y CONFIG_LOCAL-x=y', '  has that, our options and its name, no others');
 put("$dir/config/machine.config", get("$build/config.saved"));
 ok(-e "$build/text_sites/mod/modules_install", 'modules are installed');
 put("$dir/config/variant-no_modules.config", "CONFIG_B=m\n# CONFIG_MODULES is not set\n");

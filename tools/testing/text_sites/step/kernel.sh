@@ -10,25 +10,16 @@ done_stamp=kernel-$KERNEL
 
 fragments=("$CONFIG/engine-$ENGINE.config")
 alone || fragments=("$CONFIG/machine.config" "${fragments[@]}")
+# To a configuration that is there come the options of the engine alone, no tests.
+start=$(of_variant config)
+[ -z "$start" ] || fragments=("$TOP/kernel/configs/text_sites.config")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
 if [ -n "$FRAGMENT" ]; then
 	[ -r "$FRAGMENT" ] || die "FRAGMENT: $FRAGMENT does not exist"
 	fragments+=("$FRAGMENT")
 fi
-off=$CONFIG/engine-$ENGINE.off
-
-# The compiler's cache: the user's own if there is one
-[ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
-export PATH="/usr/lib/ccache:$PATH"
-
-# The same source makes the same kernel, so that the cache hits.
-export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
-export KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
-
-kbuild()
-{
-	make -C "$TREE" O="$OUT" LOCALVERSION="-$ENGINE" V="$V" --no-print-directory "$@"
-}
+off=$CONFIG/variant-$VARIANT.off
+[ -e "$off" ] || off=$CONFIG/engine-$ENGINE.off
 
 # What the compiled kernel depends on: all but documents and user-space tests
 source_id()
@@ -45,6 +36,7 @@ config_id()
 		stamp base
 		grep -E '/Kconfig[^/]*$' "$STAMPS/overlay.sums" || :
 		cat "${fragments[@]}" "$HARNESS/config.sh"
+		[ -z "$start" ] || cat "$start"
 		cat "$off" 2>/dev/null || :
 		cc --version
 	} | hash
@@ -54,16 +46,24 @@ image_id() { stat -c '%s %Y' "$image" 2>/dev/null || :; }
 
 configure()
 {
+	local target=allnoconfig
 	begin "config-$KERNEL"
+	: >"$OUT.start"
+	if [ -n "$start" ]; then
+		xz -dc "$start" >"$OUT.start" || die "cannot read $start"
+		cat "$OUT.start" "${fragments[@]}" >"$OUT/.config"
+		target=olddefconfig
+	fi
 	cat "${fragments[@]}" >"$OUT.fragment"
 	KCONFIG_ALLCONFIG=$OUT.fragment \
-		logged "$log" "configuring" kbuild allnoconfig ||
+		logged "$log" "configuring" kbuild "$target" ||
 		fail_with "$log" "cannot configure"
 	if grep -m1 'unmet direct dependencies' "$log" >"$OUT.unmet"; then
 		die "$(cat "$OUT.unmet") (log: $(short "$log"))"
 	fi
 	rm -f "$OUT.fragment" "$OUT.unmet"
-	"$HARNESS/config.sh" "$OUT/.config" "$off" "${fragments[@]}"
+	"$HARNESS/config.sh" "$OUT/.config" "$off" "$OUT.start" "${fragments[@]}"
+	rm -f "$OUT.start"
 	finish "config-$KERNEL" "$config"
 }
 
@@ -72,7 +72,7 @@ configure()
 # compiled, so the compiler's cache has none of it.)
 begin_as_copy()
 {
-	[ -n "$VARIANT" ] && ! alone && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
+	[ -n "$VARIANT" ] && ! alone && [ -z "$start" ] && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
 	mv "$OUT.new" "$OUT"
@@ -119,12 +119,24 @@ no_warnings()
 	die "compiles with warnings: $first (log: $(short "$log"))"
 }
 
+# announce: what it takes, where that is much; the processors may have other work
+announce()
+{
+	local minutes
+	minutes=$(of_variant minutes)
+	[ -z "$minutes" ] ||
+		say "this takes some $((minutes / JOBS)) minutes with $JOBS processors, and $(of_variant space) GB"
+}
+
 compile()
 {
 	local targets=(bzImage)
 	[ ! -e "$STAMPS/compiling-$KERNEL" ] || distrust
 	finish "compiling-$KERNEL" 1
-	[ -e "$OUT/vmlinux.o" ] || expected=$(sed -n 's/^# lines: //p' "${fragments[@]}" | tail -n1)
+	if [ ! -e "$OUT/vmlinux.o" ]; then
+		expected=$(sed -n 's/^# lines: //p' "${fragments[@]}" | tail -n1)
+		announce
+	fi
 	! modular || targets+=(modules)
 	logged "$log" "compiling" kbuild -j"$JOBS" "${targets[@]}" ||
 		fail_with "$log" "does not compile"

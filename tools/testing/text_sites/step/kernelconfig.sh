@@ -8,8 +8,7 @@ fragment=${FRAGMENT:-kernel.config}
 
 "$HARNESS/step/kernel.sh" configure
 cp "$OUT/.config" "$OUT/.config.before"
-make -C "$TREE" O="$OUT" LOCALVERSION="-$ENGINE" --no-print-directory -s \
-	"${KCONFIG_TARGET:-menuconfig}"
+kbuild -s "${KCONFIG_TARGET:-menuconfig}"
 grep -E '^(# )?CONFIG_' "$OUT/.config" | grep -vxFf "$OUT/.config.before" >"$OUT/changed" || :
 # What is kept is configured by the step that compiles it.
 mv "$OUT/.config.before" "$OUT/.config"
