@@ -358,6 +358,7 @@ end=$(grep -aom1 'end-of-job-[0-9a-f]*' "$initrd")
 printf '[    1.0] booted\r\n' >"$console"
 eval "$(grep -aom1 'JOB.*' "$initrd" | sed 's/JOB//')"
 END
+put("$dir/qemu.saved", get("$bin/qemu-system-x86_64"));
 my $machine = "PATH=$bin:\$PATH $harness/vm/machine --timeout 2";
 fails('no kernel', "$harness/vm/machine --kernel $dir/none -c true", qr/^machine: no kernel: /, 1);
 fails('no job', "$harness/vm/machine", qr/^machine: no job/, 1);
@@ -376,6 +377,30 @@ like($out, qr/^one\nmachine: ended without/, 'a machine that just ends');
 is($status, 125, '  its status');
 ($out, $status) = run(qq($machine -c 'JOBecho "qemu: no" >&2; exit 1'));
 like($out, qr/^machine: the emulator failed: qemu: no/, 'an emulator that fails');
+
+# A system on a disk, which has the job on a second one
+put("$dir/root.img", 'disk');
+put("$dir/files/one", "one\n");
+put("$bin/qemu-system-x86_64", <<'END');
+#!/bin/bash
+words="$*"
+while [ $# -gt 0 ]; do
+	case $1 in file=*/job,*) job=${1#file=}; job=${job%%,*} ;; esac
+	shift
+done
+end=$(tar -xOf "$job" run/job.end)
+printf '%s\n' "$words" "$(tar -xOf "$job" run/job.sh)" "$(tar -xOf "$job" run/files/one)"
+printf '\n%s 0\n' "$end"
+END
+fails('no such disk', "$machine --disk $dir/none.img -c true", qr/^machine: no disk: /, 1);
+($out, $status) = run("$machine --disk $dir/root.img --files $dir/files -c 'true job'");
+is($status, 0, 'a system on a disk');
+like($out, qr/ file=\Q$dir\E\/root.img,format=raw,if=virtio,snapshot=on .* root=\/dev\/vda rw .*\ntrue job\none\n\z/,
+	'  which is not written to, and the job and its files on another disk');
+like($out, qr/ -no-reboot /, '  and does not start again');
+($out) = run("$machine --reboot --disk $dir/root.img --files $dir/files -c 'true job'");
+unlike($out, qr/ -no-reboot /, '  or does, if it may');
+put("$bin/qemu-system-x86_64", get("$dir/qemu.saved"));
 
 # Whole test runs
 ($out, $status) = run("TS_SOURCE=$dir/none.tar.xz $steps test-begin tree test-end");
