@@ -22,11 +22,12 @@ BASE    ?=
 NUMBERS ?= all
 ONLY    ?= all
 SLOW    ?= 1
+DBG     ?= 0
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW
+export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW DBG
 
 # A first look is had with a small kernel, until there is the one that is tested.
 ENGINE_BUILT = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites))
@@ -39,7 +40,7 @@ TEST_ALL := tools/testing/text_sites/test-all
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
 	rootfs run shell test test-host test-machine test-long test-fleet test-shark model mutants \
-	test-classic test-variants test-all bench bench-native clean distclean
+	test-classic test-variants test-all bench bench-native deb test-debian clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -67,6 +68,10 @@ help:
 	@echo 'make check          sparse, W=1 and all else that reads the source'
 	@echo 'make series-test    compiles and boots each step of the series'
 	@echo 'make test-all       all of these; what has run with the same kernel is not run again'
+	@echo 'make deb            Debian packages of the kernel, with the configuration of Debian'"'"'s'
+	@echo '                    for clouds, in build/deb; DBG=1: and of its debug symbols'
+	@echo 'make test-debian    installs them in a Debian system and tests what Debian'"'"'s packages do'
+	@echo '                    there, with this kernel and with Debian'"'"'s own'
 	@echo 'make bench          count what tracing costs, with this engine and in the base'
 	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
 	@echo 'make clean          remove what was built, but not the compiler cache'
@@ -136,6 +141,11 @@ test-variants:
 	@ONLY='!plain-* !long-* !classic-*' $(TEST_ALL)
 test-all:
 	@$(TEST_ALL)
+deb:
+	@PACKAGES=debian ENGINE= VARIANT=debian $(STEPS:@%=%) packages tree kernel deb
+test-debian:
+	@PACKAGES=debian ENGINE= VARIANT=debian GROUP=debian $(STEPS:@%=%) test-begin packages tree \
+		kernel deb debian test-debian test-end
 bench:
 	@ENGINE=base VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
