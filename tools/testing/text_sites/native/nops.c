@@ -135,7 +135,7 @@ static void patch_sites(const u8 *insn, unsigned long to)
 		const s32 offset = to - (*entry + TEXT_SITE_SIZE);
 
 		memcpy(call + 1, &offset, sizeof(offset));
-		text_poke_copy((void *)*entry, to ? call : insn, TEXT_SITE_SIZE);
+		text_write((void *)*entry, to ? call : insn, TEXT_SITE_SIZE);
 	}
 }
 

@@ -139,7 +139,7 @@ static void patch(unsigned long to)
 	if (!nop[0])
 		memcpy(nop, site, sizeof(nop));
 	memcpy(insn + 1, &offset, sizeof(offset));
-	text_poke_copy(site, to ? insn : nop, sizeof(insn));
+	text_write(site, to ? insn : nop, sizeof(insn));
 }
 
 static void prepare(const struct row *row)

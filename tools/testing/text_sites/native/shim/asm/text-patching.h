@@ -15,7 +15,7 @@
 #define INT3_INSN_OPCODE	0xcc
 
 /* It stays executable meanwhile: the caller may be on the same page. */
-static inline void *text_poke_copy(void *addr, const void *code, size_t len)
+static inline void text_write(void *addr, const void *code, size_t len)
 {
 	const unsigned long start = (unsigned long)addr & -PAGE_SIZE;
 	const size_t size = (unsigned long)addr + len - start;
@@ -25,7 +25,6 @@ static inline void *text_poke_copy(void *addr, const void *code, size_t len)
 	memcpy(addr, code, len);
 	if (mprotect((void *)start, size, PROT_READ | PROT_EXEC))
 		err(1, "changed code cannot be protected");
-	return addr;
 }
 
 void *text_poke_set(void *addr, int byte, size_t len);
