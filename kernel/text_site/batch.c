@@ -219,7 +219,7 @@ static void patch_rest(struct patch_work *patch)
 			arch_text_site_pass(patch->kind, patch->pass, false);
 		if (!next_round(patch))
 			break;
-		/* No function traps now: tasks of the same priority may run, if there are any yet. */
+		/* No function traps now: tasks of the same priority may run, if there are any. */
 		if (patcher)
 			yield();
 	}
