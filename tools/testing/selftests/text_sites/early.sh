@@ -29,7 +29,7 @@ it_is_the_tracer()
 # By the first task, when there was no clock yet; graphs, while the kernel was initialised
 it_has_traced_early_boot()
 {
-	local first='<idle>-0 .* 0\.000000: '
+	local first='<idle>-0 .* 0\.[0-9]*: '
 	asked
 	[ "$TRACER" = function ] || first=' do_one_initcall\| kernel_init_freeable\| smp_init'
 	grep -q "$first" /tmp/early || fail "$(grep -v '^#' /tmp/early | head -n 3)"
