@@ -120,7 +120,7 @@ run shell:
 test:
 	$(STEPS) test-begin $(BUILT) series check test-host test-machine test-end
 test-host:
-	$(STEPS) test-begin packages test-host test-end
+	$(STEPS) test-begin packages tree series test-host test-end
 model:
 	$(STEPS) packages
 	@prove -v tools/testing/text_sites/host/model.t
