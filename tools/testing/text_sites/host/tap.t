@@ -49,6 +49,21 @@ pass one
 fail two: exit=1
 EXPECTED
 
+is_read('a test of the kernel says why it fails', <<'TAP', <<'EXPECTED', 1);
+1..1
+# 1..3
+# # FAIL: this much: got '1', expected '2'
+# # FAIL: and that
+# not ok 1 two
+# ok 2 three
+# not ok 3 four
+not ok 1 selftests: text_sites: a.sh # exit=1
+TAP
+fail selftests: text_sites: a.sh: two: this much: got '1', expected '2'
+pass selftests: text_sites: a.sh: three
+fail selftests: text_sites: a.sh: four
+EXPECTED
+
 is_read('a skipped test gives its reason', <<'TAP', <<'EXPECTED');
 1..2
 ok 1 one # SKIP no such processor
