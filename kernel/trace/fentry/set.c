@@ -133,22 +133,26 @@ static int target_alloc(struct ops_set *set)
 	return 0;
 }
 
+/* The calls of its trampoline follow what a set consists of. */
+static size_t set_size(unsigned int nr)
+{
+	return struct_size_t(struct ops_set, ops, nr) + nr * sizeof(struct fentry_callback);
+}
+
 static int set_trampoline(struct ops_set *set)
 {
-	struct fentry_callback *calls __free(kfree) =
-		kcalloc(set->nr, sizeof(*calls), GFP_KERNEL);
+	struct fentry_callback *calls = (void *)(set->ops + set->nr);
 	unsigned int nr = 0, flags = 0;
-
-	if (!calls)
-		return -ENOMEM;
 
 	for (unsigned int i = 0; i < set->nr; i++) {
 		struct ftrace_ops *ops = fentry_set_called(set, i);
 
 		if (!ops || !fentry_ops_is_called(ops))
 			continue;
-		calls[nr].func = fentry_ops_callback(ops);
-		calls[nr++].arg = ops;
+		calls[nr++] = (struct fentry_callback){
+			.func = fentry_ops_callback(ops),
+			.arg = ops,
+		};
 	}
 	if (!nr)
 		return 0;
@@ -184,7 +188,7 @@ static void report_trampoline(const struct ops_set *set, bool comes)
 /* The trampoline for all combinations that have none: before there is any other */
 static int shared_trampoline(void)
 {
-	const struct fentry_callback call = { .func = fentry_shared_callback };
+	static struct fentry_callback call = { .func = fentry_shared_callback };
 	int ret;
 
 	if (shared.tramp.nr)
@@ -247,7 +251,7 @@ static bool sets_full(void)
 static struct ops_set *set_create(struct ftrace_ops *const *ops, unsigned int nr,
 				  unsigned long direct, bool off)
 {
-	struct ops_set *set = sets_full() ? NULL : kzalloc(struct_size(set, ops, nr), GFP_KERNEL);
+	struct ops_set *set = sets_full() ? NULL : kzalloc(set_size(nr), GFP_KERNEL);
 
 	if (!set)
 		return fentry_set_shared(off);

@@ -47,7 +47,7 @@ struct fentry_callback {
  * @left: bytes of stack that are left below the return address at @tail
  * @onward: where it goes on to instead of returning to the site, which to what is
  *	there looks as if the site had called it; 0: it returns
- * @call: the calls, as it was generated
+ * @call: the calls, which whoever has created it keeps
  * @node: in the tree of all trampolines
  */
 struct fentry_trampoline {
@@ -64,7 +64,7 @@ struct fentry_trampoline {
 };
 
 int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
-			     const struct fentry_callback *calls, unsigned int nr,
+			     struct fentry_callback *calls, unsigned int nr,
 			     unsigned long onward);
 void fentry_trampoline_free(struct fentry_trampoline *tramp);
 void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func);

@@ -424,7 +424,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
  * fentry_trampoline_create - generate a trampoline
  * @tramp: gets its description
  * @flags: TRAMPOLINE_*
- * @calls: what it calls, in this order
+ * @calls: what it calls, in this order; the trampoline's until it is freed
  * @nr: how many, at least one
  * @onward: where to go on to after them instead of returning to the site, or 0
  *
@@ -436,19 +436,17 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
  * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
  */
 int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
-			     const struct fentry_callback *calls, unsigned int nr,
+			     struct fentry_callback *calls, unsigned int nr,
 			     unsigned long onward)
 {
 	int ret;
 
 	tramp->nr = nr;
 	tramp->onward = onward;
-	tramp->call = kmemdup_array(calls, nr, sizeof(*calls), GFP_KERNEL);
-	ret = tramp->call ? trampoline_write(tramp, flags) : -ENOMEM;
-	if (ret) {
-		kfree(tramp->call);
+	tramp->call = calls;
+	ret = trampoline_write(tramp, flags);
+	if (ret)
 		tramp->nr = 0;
-	}
 	return ret;
 }
 
@@ -461,12 +459,10 @@ int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags
  */
 void fentry_trampoline_free(struct fentry_trampoline *tramp)
 {
-	scoped_guard(mutex, &pool_mutex) {
-		latch_tree_erase(&tramp->node, &trampolines, &tramp_order);
-		text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
-		gen_pool_free(pool, tramp->addr, tramp->size);
-	}
-	kfree(tramp->call);
+	guard(mutex)(&pool_mutex);
+	latch_tree_erase(&tramp->node, &trampolines, &tramp_order);
+	text_poke_set((void *)tramp->addr, INT3_INSN_OPCODE, tramp->size);
+	gen_pool_free(pool, tramp->addr, tramp->size);
 }
 
 /* Make a live trampoline's branch at @at go to @target. */

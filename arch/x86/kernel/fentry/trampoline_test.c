@@ -66,7 +66,7 @@ static long taken_by(const struct insn *insn)
 
 static void test_orc(struct kunit *test)
 {
-	const struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
+	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	const struct shape *shape = test->param_value;
 	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
 	struct fentry_trampoline tramp = {};
@@ -159,7 +159,7 @@ static void shared_callback(unsigned long site, unsigned long parent, void *arg,
 
 static void test_shared(struct kunit *test)
 {
-	const struct fentry_callback call = { .func = shared_callback };
+	struct fentry_callback call = { .func = shared_callback };
 	int (*site_func)(int a, int b, int c) = trampoline_test_site;
 	struct fentry_trampoline tramp = {};
 	unsigned long site;
@@ -264,7 +264,7 @@ static noinline void step_through_site(void)
 
 static void test_unwind(struct kunit *test)
 {
-	const struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
+	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	const struct shape *shape = test->param_value;
 	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
 	struct notifier_block block = { .notifier_call = at_step, .priority = INT_MAX };

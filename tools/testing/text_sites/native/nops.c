@@ -164,7 +164,7 @@ static void count_call(unsigned long ip, unsigned long parent, void *arg, void *
 /* How often a site is met in one run: a trampoline counts. */
 static void count_calls(void)
 {
-	const struct fentry_callback callback = { .func = count_call, .arg = &calls };
+	struct fentry_callback callback = { .func = count_call, .arg = &calls };
 	struct fentry_trampoline tramp = {};
 
 	if (fentry_trampoline_create(&tramp, 0, &callback, 1, 0))

@@ -80,14 +80,14 @@ enum { NOTHING, TRAMPOLINE, LIST, RETPOLINE, ELSEWHERE_TOO, WAYS };
 #define NR(_row)		((_row)->arg & 0xff)
 
 static struct fentry_trampoline trampolines[WAYS][CALLBACKS + 1];
+static struct fentry_callback all_calls[WAYS][CALLBACKS + 1][CALLBACKS];
 
 static void generate(unsigned int way, unsigned int nr)
 {
-	struct fentry_callback calls[CALLBACKS] = {
-		{ .func = way == RETPOLINE ? list_func_retpoline : list_func }
-	};
+	struct fentry_callback *calls = all_calls[way][nr];
 	const bool list = way != TRAMPOLINE;
 
+	calls[0].func = way == RETPOLINE ? list_func_retpoline : list_func;
 	for (unsigned int i = 0; i < nr && !list; i++)
 		calls[i] = (struct fentry_callback){ .func = callbacks[i], .arg = &all_ops[i] };
 	if (fentry_trampoline_create(&trampolines[way][nr], 0, calls, list ? 1 : nr, 0))
