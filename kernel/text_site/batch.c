@@ -82,8 +82,11 @@ static void table_reset(struct text_site_table *table)
 {
 	table->first = table->nr;
 	table->last = 0;
-	kvfree(table->own_next);
-	table->own_next = NULL;
+	/* Most batches have none, and there may be hundreds of tables. */
+	if (table->own_next) {
+		kvfree(table->own_next);
+		table->own_next = NULL;
+	}
 }
 
 /**
