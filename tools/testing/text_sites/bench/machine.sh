@@ -201,7 +201,6 @@ own_latency()
 # switching: with two processors
 switching()
 {
-	local ninth=''
 	put sites "$(wc -l <available_filter_functions)"
 	put boot "$(dmesg | sed -nE 's/.*fentry: ([0-9]+) sites, .*, ([0-9]+) cycles, .*/\1 \2/p' |
 		awk '{ printf "%.1f", $2 / $1 }')"
@@ -215,10 +214,7 @@ switching()
 	clean
 	put grow.none "$(cat $COST/switch)"
 	growth 1 100 1000 10000 all
-	for _ in 1 2 3; do
-		ninth=$(least "$ninth" "$(cat $COST/ninth)")
-	done
-	put ninth "$ninth"
+	put ninth "$(cat $COST/ninth)"
 }
 
 # cpus: with as many processors as it is to be counted with

@@ -65,24 +65,21 @@ static int calls_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(calls);
 
-/* Cycles to register an ops that has its filter */
-static int cost_of_switch(struct seq_file *m, struct ftrace_ops *ops)
+/* Cycles to register an ops that has its filter; it is unregistered again. */
+static int cost_of_switch(struct ftrace_ops *ops, cycles_t *cost)
 {
-	cycles_t start = get_cycles(), end;
+	cycles_t start = get_cycles();
 	int ret;
 
 	ret = register_ftrace_function(ops);
-	end = get_cycles();
-	if (ret)
-		return ret;
-
-	seq_printf(m, "%llu\n", end - start);
-	return unregister_ftrace_function(ops);
+	*cost = get_cycles() - start;
+	return ret ?: unregister_ftrace_function(ops);
 }
 
 static int switch_show(struct seq_file *m, void *v)
 {
 	static struct ftrace_ops ops;
+	cycles_t cost;
 	int ret = 0;
 
 	mutex_lock(&sites_mutex);
@@ -91,7 +88,9 @@ static int switch_show(struct seq_file *m, void *v)
 	if (nr_sites)
 		ret = ftrace_set_filter_ips(&ops, sites, nr_sites, 0, 1);
 	if (!ret)
-		ret = cost_of_switch(m, &ops);
+		ret = cost_of_switch(&ops, &cost);
+	if (!ret)
+		seq_printf(m, "%llu\n", cost);
 	ftrace_free_filter(&ops);
 	mutex_unlock(&sites_mutex);
 	return ret;
@@ -124,7 +123,8 @@ DEFINE_SHOW_ATTRIBUTE(find);
 static int ninth_show(struct seq_file *m, void *v)
 {
 	static struct ftrace_ops others[OTHERS], ninth;
-	unsigned int nr = 0;
+	cycles_t cost, least = ~0ULL;
+	unsigned int nr = 0, i;
 	int ret = 0;
 
 	mutex_lock(&sites_mutex);
@@ -136,10 +136,18 @@ static int ninth_show(struct seq_file *m, void *v)
 	}
 	if (!ret)
 		ret = ftrace_set_filter_ip(&ninth, (unsigned long)function_cost_callee, 0, 1);
-	/* Trampolines of before are freed a while after the eight have come. */
-	ssleep(5);
+	/*
+	 * The least of some: the other CPU, which the emulator does not run at the same time,
+	 * makes who waits for it wait for more or less long.
+	 */
+	for (i = 0; !ret && i < ROUNDS; i++) {
+		/* Trampolines of before are freed a while after the last switch. */
+		ssleep(5);
+		ret = cost_of_switch(&ninth, &cost);
+		least = min(least, cost);
+	}
 	if (!ret)
-		ret = cost_of_switch(m, &ninth);
+		seq_printf(m, "%llu\n", least);
 	while (nr)
 		unregister_ftrace_function(&others[--nr]);
 	ftrace_free_filter(&ninth);
