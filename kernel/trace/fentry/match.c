@@ -5,6 +5,7 @@
  * A pattern is a glob for names of functions, or the number of a line of
  * available_filter_functions. One that begins with ! takes sites out of a filter.
  */
+#include <linux/ctype.h>
 #include <linux/glob.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -87,6 +88,9 @@ static bool name_matches(const char *glob, const char *name)
 		return glob_match(glob, name);
 
 	for (glob++; (name = strchr(name, *glob)); name++) {
+		/* Most names do not go on as the glob does. */
+		if (name[1] != glob[1] && isalnum(glob[1]))
+			continue;
 		if (glob_match(glob, name))
 			return true;
 	}

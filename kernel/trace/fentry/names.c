@@ -82,23 +82,24 @@ static void names_next(struct fentry_names *names)
  */
 const char *fentry_name(struct fentry_names *names, unsigned long ip)
 {
+	const bool behind = names->tokens && ip >= names->start;
 	char *to = names->name;
 	unsigned int i, nr;
 	const u8 *tokens;
 	const char *c;
 	u64 chars = 0;
 
-	if (!is_ksym_addr(ip)) {
+	/* Between the last one and the end of the kernel there is nothing else. */
+	if (!(behind && ip < (unsigned long)_end) && !is_ksym_addr(ip)) {
 		c = kallsyms_lookup(ip, NULL, NULL, NULL, names->name);
 		names->len = c ? strlen(c) : 0;
 		return c;
 	}
 
-	if (!names->tokens || ip < names->start) {
+	if (!behind) {
 		names->end = kallsyms_sym_address(0);
 		names->end_tokens = kallsyms_names;
 		names->end_symbol = 0;
-		names_next(names);
 	}
 	while (ip >= names->end)
 		names_next(names);
