@@ -56,12 +56,14 @@ switch()
 	clean
 }
 
-# spread NUMBER [PATTERN]: write the addresses of so many functions, out of all whose lines
-# match
+# spread NUMBER [ARGUMENT...]: write the addresses of so many functions, out of all whose lines
+# grep prints
 spread()
 {
 	local n=$1 all
-	grep -- "${2:-}" available_filter_functions_addrs >/tmp/lines
+	shift
+	[ $# -gt 0 ] || set -- ''
+	grep "$@" available_filter_functions_addrs >/tmp/lines
 	all=$(wc -l </tmp/lines)
 	[ "$n" != all ] || n=$all
 	awk -v all="$all" -v n="$n" 'int(NR * n / all) > int((NR - 1) * n / all) { print $1 }' \
@@ -279,6 +281,27 @@ crowd()
 	clean
 	echo 5 >$COST/tracers
 	syncs crowd.load 'insmod '$TESTS'/test_modules/functions_many.ko'
+}
+
+# large: as in a kernel with 34,000 functions more; with two processors
+large()
+{
+	# shellcheck disable=SC2046  # words
+	perl "$TESTS/load_copies.pl" "$TESTS/test_modules/functions_000.ko" $(seq -f %03g 34)
+	put large.sites "$(wc -l <available_filter_functions)"
+	switch large ''
+}
+
+# unwinding: what it takes to unwind the stack of a callback, alone and beside ten thousand ops
+# that have a trampoline each; with one processor
+unwinding()
+{
+	local nr=10000
+	put unwind.1 "$(cat $COST/unwind)"
+	# Nothing that is called meanwhile
+	spread $nr -vE 'stack|unwind|orc|text|module|bpf|tramp|ksym|preempt|task|rcu'
+	echo $nr >$COST/users
+	put unwind.$nr "$(cat $COST/unwind)"
 }
 
 # direct: many functions, with a direct call each, updated in one call; with two processors

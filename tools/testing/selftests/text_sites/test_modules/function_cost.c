@@ -13,6 +13,9 @@
  *   crowd     write: as many ops come and stay, each for direct calls of one of the
  *             sites
  *   tracers   write: as many ops come and stay, each attached to all
+ *   users     write: as many ops come and stay, each attached to one of the sites
+ *   unwind    read: to unwind the stack of a callback, through the trampoline that has
+ *             called it
  *   trap      read: of CALLS calls of a function of the kernel whose site has a
  *             breakpoint, and is a NOP, or a call; without what these take without it
  *   trap_module  the same of function_cost_callee()
@@ -33,6 +36,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
 
 #include <asm/ibt.h>
 #include <asm/linkage.h>
@@ -166,21 +170,30 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 "	.size	function_cost_direct, . - function_cost_direct\n"
 "	.popsection\n");
 
+/* What the ops of a crowd are for */
+enum crowd { TRACERS, USERS, DIRECT };
+
+static int crowd_one(struct ftrace_ops *ops, unsigned int i, enum crowd crowd)
+{
+	int ret = crowd == TRACERS ? 0 : ftrace_set_filter_ip(ops, sites[i], 0, 1);
+
+	if (ret)
+		return ret;
+	if (crowd == DIRECT)
+		return register_ftrace_direct(ops, (unsigned long)function_cost_direct);
+	ops->func = nothing;
+	return register_ftrace_function(ops);
+}
+
 /* Registers ops that stay until the machine ends, as does the module then. */
-static int crowd_come(unsigned int nr, bool direct)
+static int crowd_come(unsigned int nr, enum crowd crowd)
 {
 	struct ftrace_ops *ops = kvcalloc(nr, sizeof(*ops), GFP_KERNEL);
 	int ret = ops ? 0 : -ENOMEM;
 
 	__module_get(THIS_MODULE);
 	for (unsigned int i = 0; i < nr && !ret; i++) {
-		if (!direct) {
-			ops[i].func = nothing;
-			ret = register_ftrace_function(&ops[i]);
-			continue;
-		}
-		ret = ftrace_set_filter_ip(&ops[i], sites[i], 0, 1) ?:
-		      register_ftrace_direct(&ops[i], (unsigned long)function_cost_direct);
+		ret = crowd_one(&ops[i], i, crowd);
 		cond_resched();
 	}
 	return ret;
@@ -188,7 +201,7 @@ static int crowd_come(unsigned int nr, bool direct)
 
 static ssize_t crowd_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	const bool direct = file_inode(filp)->i_private;
+	const enum crowd crowd = (unsigned long)file_inode(filp)->i_private;
 	unsigned int nr;
 	int ret;
 
@@ -196,15 +209,63 @@ static ssize_t crowd_write(struct file *filp, const char __user *ubuf, size_t cn
 	if (ret)
 		return ret;
 	guard(mutex)(&sites_mutex);
-	if (direct && nr > nr_sites)
+	if (crowd != TRACERS && nr > nr_sites)
 		return -EINVAL;
-	return crowd_come(nr, direct) ?: cnt;
+	return crowd_come(nr, crowd) ?: cnt;
 }
 
 static const struct file_operations crowd_fops = {
 	.open	= simple_open,
 	.write	= crowd_write,
 };
+
+/* Of a callback of function_cost_callee() */
+static struct {
+	unsigned long	stack[16];
+	unsigned int	nr;
+	cycles_t	cycles;
+} unwound;
+
+static void notrace unwind(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			   struct ftrace_regs *fregs)
+{
+	unwound.cycles = LEAST_CYCLES(unwound.nr = stack_trace_save(unwound.stack,
+								    ARRAY_SIZE(unwound.stack), 0));
+}
+
+/* Does the stack go on to the function whose entry has called the trampoline? */
+static bool unwound_callee(void)
+{
+	const unsigned long callee = (unsigned long)function_cost_callee;
+
+	for (unsigned int i = 0; i < unwound.nr; i++) {
+		if (unwound.stack[i] - callee < ENDBR_INSN_SIZE + MCOUNT_INSN_SIZE + 1)
+			return true;
+	}
+	return false;
+}
+
+static int unwind_show(struct seq_file *m, void *v)
+{
+	struct ftrace_ops ops = { .func = unwind };
+	int ret;
+
+	guard(mutex)(&sites_mutex);
+	ret = ftrace_set_filter_ip(&ops, (unsigned long)function_cost_callee, 0, 1) ?:
+	      register_ftrace_function(&ops);
+	if (!ret) {
+		function_cost_callee();
+		ret = unregister_ftrace_function(&ops);
+	}
+	ftrace_free_filter(&ops);
+	if (ret)
+		return ret;
+	if (!unwound_callee())
+		return -ENODATA;
+	seq_printf(m, "%llu\n", unwound.cycles);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(unwind);
 
 /* A tiny function of the kernel */
 static void call_kernel(void)
@@ -329,8 +390,10 @@ static int __init function_cost_init(void)
 	debugfs_create_file("switch", 0400, dir, NULL, &switch_fops);
 	debugfs_create_file("find", 0400, dir, NULL, &find_fops);
 	debugfs_create_file("ninth", 0400, dir, NULL, &ninth_fops);
-	debugfs_create_file("crowd", 0200, dir, (void *)true, &crowd_fops);
-	debugfs_create_file("tracers", 0200, dir, NULL, &crowd_fops);
+	debugfs_create_file("crowd", 0200, dir, (void *)DIRECT, &crowd_fops);
+	debugfs_create_file("tracers", 0200, dir, (void *)TRACERS, &crowd_fops);
+	debugfs_create_file("users", 0200, dir, (void *)USERS, &crowd_fops);
+	debugfs_create_file("unwind", 0400, dir, NULL, &unwind_fops);
 	debugfs_create_file("trap", 0400, dir, &trap_kernel, &trap_fops);
 	debugfs_create_file("trap_module", 0400, dir, &trap_module, &trap_fops);
 	debugfs_create_file("probe", 0400, dir, NULL, &probe_fops);

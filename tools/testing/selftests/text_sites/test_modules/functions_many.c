@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /* functions_many: a thousand functions with a site each, functions_many_000 to _999 */
+#include <linux/args.h>
 #include <linux/module.h>
 
-#define ONE(a, b, c)							\
-void functions_many_##a##b##c(void);					\
-void functions_many_##a##b##c(void)					\
+#ifndef NAME
+#define NAME	functions_many
+#endif
+
+#define FUNCTION(name)							\
+void name(void);							\
+void name(void)								\
 {									\
 	barrier();							\
 }
+#define ONE(a, b, c)	FUNCTION(CONCATENATE(NAME, _##a##b##c))
 
 #define TEN(a, b)							\
 	ONE(a, b, 0) ONE(a, b, 1) ONE(a, b, 2) ONE(a, b, 3) ONE(a, b, 4)	\
