@@ -41,22 +41,23 @@ SYM_CODE_START(return_to_handler)
 
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
-	movq	%rax, %rcx
+	/* From here on, who unwinds the stack finds a return address at each instruction. */
+	movq	%rax, FRAME_SIZE(%rsp)
 
 	movq	RAX(%rsp), %rax
 	movq	RDX(%rsp), %rdx
-	addq	$FRAME_SIZE + 8, %rsp
+	addq	$FRAME_SIZE, %rsp
 
 	/*
-	 * Go to %rcx by a return, as there is no ENDBR there for an indirect
-	 * branch to land on; and by a call before it, as the predictor of returns
-	 * has one entry less than there are callers.
+	 * Go there by a return, as there is no ENDBR for an indirect branch to land on; and
+	 * by a call before it, as the predictor of returns has one entry less than there
+	 * are callers.
 	 */
 	ANNOTATE_INTRA_FUNCTION_CALL
 	call	.Lgo
 	int3
 .Lgo:
-	movq	%rcx, (%rsp)
+	addq	$8, %rsp
 	ALTERNATIVE __stringify(RET), \
 		    __stringify(ANNOTATE_UNRET_SAFE; ret; int3), \
 		    X86_FEATURE_CALL_DEPTH
