@@ -16,19 +16,18 @@ remove_module()
 	done
 }
 
-# fair_share NANOSECONDS: for ordinary tasks in each second, whatever real-time ones do. A
-# processor on which one runs that moment can make the base complain of its bandwidth
-# (dl_server_stop()), so it is none that writes this.
-fair_share()
+# no_fair_share: nothing for ordinary tasks while real-time ones run, from now on. Processors
+# have to be busy with ordinary tasks: of others, the base takes the bandwidth away that they do
+# not use, and complains.
+no_fair_share()
 {
-	# shellcheck disable=SC2016 # by the other shell
-	chrt -f 1 bash -c '
-		for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
-			[ ! -e "$runtime" ] || echo "$1" > "$runtime"
-		done' - "$1"
+	local runtime
+	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
+		[ ! -e "$runtime" ] || [ "$(cat "$runtime")" = 0 ] || echo 0 > "$runtime"
+	done
 }
 
-begin_counting() { count_syncs 'remove_module; no_tracers; fair_share 50000000'; }
+begin_counting() { count_syncs 'remove_module; no_tracers'; }
 
 # one_batch COMMAND [SYNCHRONISATIONS]
 one_batch()
@@ -222,14 +221,15 @@ a_writer_that_is_starved()
 {
 	local i taken seen=instances/batches_seen
 	begin_counting
-	# On a slow emulator a round may take longer than the second after which ordinary
-	# tasks that starve are let run.
-	fair_share 0
 	# Where the function tracer does not write over them
 	mkdir $seen
 	for ((i = 0; i < $(nproc); i++)); do
-		while :; do :; done &
+		taskset -c $i bash -c 'while :; do :; done' &
 	done
+	sleep 0.5
+	# On a slow emulator a round may take longer than the second after which ordinary
+	# tasks that starve are let run.
+	no_fair_share
 	echo 'prev_comm == "text_site"' > $seen/events/sched/sched_switch/filter
 	echo 1 > $seen/events/sched/sched_switch/enable
 	echo 1 > $seen/events/kprobes/sync/enable
