@@ -593,7 +593,7 @@ EXPORT_SYMBOL_GPL(marker_probe_unregister);
 /**
  * marker_batch_begin - what this task connects and disconnects is one batch
  *
- * Context: process context, sleeps. One task at a time.
+ * Context: process context, sleeps. One task at a time: event_mutex is held.
  */
 void marker_batch_begin(void)
 {

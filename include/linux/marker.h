@@ -158,6 +158,9 @@ static inline int marker_probe_unregister(const char *name, marker_probe_func *p
 	return -ENOENT;
 }
 
+static inline void marker_batch_begin(void) { }
+static inline int marker_batch_end(void) { return 0; }
+
 #endif /* CONFIG_MARKERS */
 
 /**

@@ -8,10 +8,10 @@
  * instance, and once for perf.
  *
  * Beside the events' own files there are two: available_markers lists the sites, and
- * set_marker enables those of a pattern in one run of the patcher.
+ * set_marker enables those of a pattern in one run of the patcher, as events/enable does.
  *
  * Locks are taken in this order: mark_mutex, event_mutex, marker_mutex. The first is
- * held while events are made and taken away, and for a batch.
+ * held while events are made and taken away, the second for a batch.
  */
 #define pr_fmt(fmt) "marker: " fmt
 
@@ -509,8 +509,9 @@ static int enable_matching(struct trace_array *tr, const char *patterns, bool on
 
 	lockdep_assert_held(&mark_mutex);
 
+	guard(mutex)(&event_mutex);
+
 	marker_batch_begin();
-	mutex_lock(&event_mutex);
 	list_for_each_entry(file, &tr->events, list) {
 		if (file->event_call->class->reg != mark_event_reg ||
 		    !one_matches(patterns, event_of(file->event_call)->name))
@@ -518,7 +519,6 @@ static int enable_matching(struct trace_array *tr, const char *patterns, bool on
 		ret = trace_event_enable_disable(file, on, 0);
 		err = err ?: ret;
 	}
-	mutex_unlock(&event_mutex);
 	return marker_batch_end() ?: err ?: ret;
 }
 

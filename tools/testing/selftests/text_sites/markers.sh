@@ -167,17 +167,22 @@ a_thousand_in_one_run()
 {
 	need markers_many
 	[ -e kprobe_profile ] || skip "no kprobes to count with"
-	local before hits
+	local command before hits
+	hits() { awk '{ print $2 }' kprobe_profile; }
 	# With the first event tracing also begins to note the names of tasks.
 	echo 1 > events/sched/sched_process_exec/enable
 	echo 'p:sync do_sync_core' > kprobe_events
 	echo 1 > events/kprobes/sync/enable
-	before=$(awk '{ print $2 }' kprobe_profile)
-	echo 'many:*' >> set_marker
-	hits=$(awk '{ print $2 }' kprobe_profile)
+	for command in "echo 'many:*' >> set_marker" "echo > set_marker" \
+		"echo 1 > events/many/enable" "echo 0 > events/many/enable" \
+		"echo 'many:*' >> set_event" "echo '!many:*' >> set_event"; do
+		before=$(hits)
+		eval "$command"
+		hits=$(hits)
+		equal "synchronisations for $command" $(((hits - before) / $(nproc))) 3
+	done
 	echo 0 > events/enable
 	echo > kprobe_events
-	equal "synchronisations" $(((hits - before) / $(nproc))) 3
 }
 
 a_probe_before_its_marker_and_after()
