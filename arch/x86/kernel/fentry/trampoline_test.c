@@ -3,17 +3,17 @@
 #include <kunit/test.h>
 
 #include <linux/ftrace.h>
-#include <linux/kdebug.h>
 #include <linux/objtool.h>
 #include <linux/static_call.h>
 #include <linux/string.h>
 
 #include <asm/fentry.h>
 #include <asm/insn.h>
-#include <asm/irqflags.h>
 #include <asm/orc_types.h>
 #include <asm/text-patching.h>
 #include <asm/unwind.h>
+
+#include "step.h"
 
 struct shape {
 	const char	*name;
@@ -191,17 +191,11 @@ static void test_shared(struct kunit *test)
 	synchronize_rcu();
 }
 
-/*
- * What an unwinder finds at each instruction of a trampoline, of a task that goes through it
- * step by step
- */
-static struct {
-	struct task_struct		*task;
-	const struct fentry_trampoline	*tramp;
-	unsigned long			callers[3];	/* that it is to find, from the site on */
-	unsigned int			steps, wrong;
-	unsigned long			wrong_at;	/* the first such instruction */
-} stepped;
+/* The callers that the unwinder is to find, from the site on */
+static unsigned long callers[3];
+
+/* The task that steps through a trampoline, before each instruction */
+static struct steps steps;
 
 /*
  * All callers in their order, and nothing else before them? By frame pointers, those are not
@@ -209,18 +203,20 @@ static struct {
  */
 static bool unwinds(struct pt_regs *regs)
 {
-	const unsigned int last = ARRAY_SIZE(stepped.callers) - 1;
+	const unsigned int last = ARRAY_SIZE(callers) - 1;
 	struct unwind_state state;
 	unsigned int nr = 0;
 
+	if (regs->ip == steps.start)
+		memcpy(callers, (void *)regs->sp, 2 * sizeof(long));
 	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
 	     unwind_next_frame(&state)) {
 		const unsigned long addr = unwind_get_return_address(&state);
 
 		while (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && nr < last &&
-		       addr != stepped.callers[nr])
+		       addr != callers[nr])
 			nr++;
-		if (addr != stepped.callers[nr])
+		if (addr != callers[nr])
 			return false;
 		if (nr++ == last)
 			return true;
@@ -228,38 +224,12 @@ static bool unwinds(struct pt_regs *regs)
 	return false;
 }
 
-/* An NMI of a kind: says what it has found in @stepped. */
-static int at_step(struct notifier_block *block, unsigned long event, void *data)
-{
-	struct pt_regs *regs = ((struct die_args *)data)->regs;
-	const unsigned long at = regs->ip - stepped.tramp->addr;
-
-	if (event != DIE_DEBUG || current != stepped.task)
-		return NOTIFY_DONE;
-	if (at >= stepped.tramp->size)
-		return NOTIFY_STOP;
-	if (!at)
-		memcpy(stepped.callers, (void *)regs->sp, 2 * sizeof(long));
-	stepped.steps++;
-	if (!unwinds(regs) && !stepped.wrong++)
-		stepped.wrong_at = at;
-	return NOTIFY_STOP;
-}
-
-/* A debug exception after each instruction from the next one on, or no more */
-static __always_inline void set_trap_flag(bool on)
-{
-	const unsigned long flags = native_save_fl() & ~X86_EFLAGS_TF;
-
-	asm volatile("push %0; popf" : : "r" (flags | (on ? X86_EFLAGS_TF : 0)) : "memory", "cc");
-}
-
 static noinline void step_through_site(void)
 {
-	stepped.callers[2] = _RET_IP_;
-	set_trap_flag(true);
+	callers[2] = _RET_IP_;
+	step_set_trap_flag(true);
 	trampoline_test_site(1, 2, 3);
-	set_trap_flag(false);
+	step_set_trap_flag(false);
 }
 
 static void test_unwind(struct kunit *test)
@@ -267,24 +237,23 @@ static void test_unwind(struct kunit *test)
 	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	const struct shape *shape = test->param_value;
 	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
-	struct notifier_block block = { .notifier_call = at_step, .priority = INT_MAX };
 	struct fentry_trampoline tramp = {};
 
 	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, shape->flags, calls, shape->nr,
 						       onward), 0);
 	static_call_update(trampoline_test, (void *)tramp.addr);
 
-	memset(&stepped, 0, sizeof(stepped));
-	stepped.tramp = &tramp;
-	stepped.task = current;
-	KUNIT_EXPECT_EQ(test, register_die_notifier(&block), 0);
+	steps = (struct steps){
+		.block = { .notifier_call = step_notify, .priority = INT_MAX },
+		.task = current, .start = tramp.addr, .size = tramp.size, .unwinds = unwinds,
+	};
+	KUNIT_EXPECT_EQ(test, register_die_notifier(&steps.block), 0);
 	step_through_site();
-	unregister_die_notifier(&block);
+	unregister_die_notifier(&steps.block);
 
 	/* With a store and a load for each register of the arguments, and what is around them */
-	KUNIT_EXPECT_GE(test, stepped.steps, 16);
-	KUNIT_EXPECT_EQ_MSG(test, stepped.wrong, 0, "the first of them at %lu",
-			    stepped.wrong_at);
+	KUNIT_EXPECT_GE(test, steps.nr, 16);
+	KUNIT_EXPECT_EQ_MSG(test, steps.wrong, 0, "the first of them at %lu", steps.wrong_at);
 
 	static_call_update(trampoline_test, trampoline_test_onward);
 	synchronize_rcu_tasks();
