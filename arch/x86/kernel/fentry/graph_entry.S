@@ -29,8 +29,11 @@ SYM_CODE_START(return_to_handler)
 	UNWIND_HINT_UNDEFINED
 	ANNOTATE_NOENDBR
 
-	/* The slot that the return has popped, below it a struct ftrace_regs */
-	subq	$8, %rsp
+	/*
+	 * What the return has popped, for the unwinder: an interrupt may have overwritten
+	 * it since. Below it a struct ftrace_regs.
+	 */
+	pushq	$return_to_handler
 	UNWIND_HINT_FUNC
 	subq	$FRAME_SIZE, %rsp
 	movq	%rdx, RDX(%rsp)
@@ -41,7 +44,7 @@ SYM_CODE_START(return_to_handler)
 
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler
-	/* From here on, who unwinds the stack finds a return address at each instruction. */
+	/* From here on, the unwinder finds the return address at each instruction. */
 	movq	%rax, FRAME_SIZE(%rsp)
 
 	movq	RAX(%rsp), %rax

@@ -24,6 +24,10 @@ static bool unwinds(struct pt_regs *regs)
 {
 	struct unwind_state state;
 
+	/* What the function's return has popped may be overwritten, as by an interrupt. */
+	if (regs->ip == (unsigned long)return_to_handler)
+		((unsigned long *)regs->sp)[-1] = 0;
+
 	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
 	     unwind_next_frame(&state)) {
 		if (unwind_get_return_address(&state) == caller)
