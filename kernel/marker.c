@@ -593,7 +593,7 @@ EXPORT_SYMBOL_GPL(marker_probe_unregister);
 /**
  * marker_batch_begin - what this task connects and disconnects is one batch
  *
- * Context: process context, sleeps. One task at a time: event_mutex is held.
+ * Context: process context, sleeps. Under event_mutex, until marker_batch_end().
  */
 void marker_batch_begin(void)
 {
@@ -605,7 +605,7 @@ void marker_batch_begin(void)
 /**
  * marker_batch_end - have the batch take effect, in one run of the patcher
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps. Under event_mutex.
  *
  * Return: 0, or -EINVAL with a message if the text of a site is not what it should be:
  * that one is not switched, the others are.

@@ -88,7 +88,7 @@ static bool name_matches(const char *glob, const char *name)
 		return glob_match(glob, name);
 
 	for (glob++; (name = strchr(name, *glob)); name++) {
-		/* Most names do not go on as the glob does. */
+		/* Rules out most names without a call. */
 		if (name[1] != glob[1] && isalnum(glob[1]))
 			continue;
 		if (glob_match(glob, name))

@@ -89,7 +89,7 @@ const char *fentry_name(struct fentry_names *names, unsigned long ip)
 	const char *c;
 	u64 chars = 0;
 
-	/* Between the last one and the end of the kernel there is nothing else. */
+	/* From a symbol of the kernel to _end, every address is the kernel's. */
 	if (!(behind && ip < (unsigned long)_end) && !is_ksym_addr(ip)) {
 		c = kallsyms_lookup(ip, NULL, NULL, NULL, names->name);
 		names->len = c ? strlen(c) : 0;

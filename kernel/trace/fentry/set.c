@@ -133,7 +133,7 @@ static int target_alloc(struct ops_set *set)
 	return 0;
 }
 
-/* The calls of its trampoline follow what a set consists of. */
+/* Includes the calls of its trampoline, behind @ops. */
 static size_t set_size(unsigned int nr)
 {
 	return struct_size_t(struct ops_set, ops, nr) + nr * sizeof(struct fentry_callback);

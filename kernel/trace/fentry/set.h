@@ -37,7 +37,7 @@
  * @delta: how many sites more it will have than it had
  * @met: all sets that were met
  * @nr: number of ops
- * @ops: the ops, the latest registered first
+ * @ops: the ops, the latest registered first; the calls of @tramp are stored behind them
  */
 struct ops_set {
 	u32			id;

@@ -47,7 +47,7 @@ struct fentry_callback {
  * @left: bytes of stack that are left below the return address at @tail
  * @onward: where it goes on to instead of returning to the site, which to what is
  *	there looks as if the site had called it; 0: it returns
- * @call: the calls, which whoever has created it keeps
+ * @call: the calls, owned by the caller of fentry_trampoline_create()
  * @node: in the tree of all trampolines
  */
 struct fentry_trampoline {

@@ -424,7 +424,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
  * fentry_trampoline_create - generate a trampoline
  * @tramp: gets its description
  * @flags: TRAMPOLINE_*
- * @calls: what it calls, in this order; the trampoline's until it is freed
+ * @calls: what it calls, in this order; must stay until fentry_trampoline_free()
  * @nr: how many, at least one
  * @onward: where to go on to after them instead of returning to the site, or 0
  *

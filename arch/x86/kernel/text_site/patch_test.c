@@ -159,7 +159,7 @@ static void test_tables(struct kunit *test)
 		.sites = sites, .nr = 2, .first = 2, .kind = kind, .own_next = own, .next = &other,
 	};
 	kind->tables = &table;
-	/* A stale breakpoint that is met meanwhile is looked up here, too. */
+	/* The entry code looks up stale breakpoints of other kinds in this kind's map. */
 	text_areas_add(&(struct text_site_table){ .kind = kind });
 	for (i = 0; i < NR_SITES; i++)
 		text_site_mark(i < 2 ? &table : &other, &sites[i]);

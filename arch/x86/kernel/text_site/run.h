@@ -59,9 +59,9 @@ static __always_inline bool text_window_add(struct text_window *window, unsigned
 }
 
 /*
- * How many sites are written at once: bounds the time for which interrupts are off, by some
- * 25 instructions each. Mapping them costs some 550: with 40 instead of 192, all functions
- * take a fifth longer to switch on.
+ * How many sites are written at once. Interrupts are off for some 25 instructions per site.
+ * Opening the window costs some 550 instructions each time: with 40 sites instead of 192,
+ * switching all functions on takes a fifth longer.
  */
 #define RUN_MAX		(IS_ENABLED(CONFIG_PREEMPT_RT) ? 40 : 192)
 
