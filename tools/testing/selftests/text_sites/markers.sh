@@ -162,27 +162,18 @@ patterns_switch_many()
 	equal "none" "$(states 'many:e[0-9]*')" "1000 off"
 }
 
-# Three synchronisations: in each, every processor runs this.
 a_thousand_in_one_run()
 {
 	need markers_many
-	[ -e kprobe_profile ] || skip "no kprobes to count with"
-	local command before hits
-	hits() { awk '{ print $2 }' kprobe_profile; }
-	# With the first event tracing also begins to note the names of tasks.
-	echo 1 > events/sched/sched_process_exec/enable
-	echo 'p:sync do_sync_core' > kprobe_events
-	echo 1 > events/kprobes/sync/enable
+	local command
+	count_syncs remove_modules
 	for command in "echo 'many:*' >> set_marker" "echo > set_marker" \
 		"echo 1 > events/many/enable" "echo 0 > events/many/enable" \
 		"echo 'many:*' >> set_event" "echo '!many:*' >> set_event"; do
-		before=$(hits)
-		eval "$command"
-		hits=$(hits)
-		equal "synchronisations for $command" $(((hits - before) / $(nproc))) 3
+		synchronise "$command"
+		# shellcheck disable=SC2154 # of functions.sh
+		equal "synchronisations for $command" $synced 3
 	done
-	echo 0 > events/enable
-	echo > kprobe_events
 }
 
 a_probe_before_its_marker_and_after()
