@@ -16,9 +16,9 @@ remove_module()
 	done
 }
 
-# no_fair_share: nothing for ordinary tasks while real-time ones run, from now on. Processors
-# have to be busy with ordinary tasks: of others, the base takes the bandwidth away that they do
-# not use, and complains.
+# no_fair_share: from now on, ordinary tasks get no time while real-time tasks run. Each processor
+# must be running an ordinary task: elsewhere the fair server is not active, the base subtracts
+# its bandwidth all the same, and warns.
 no_fair_share()
 {
 	local runtime

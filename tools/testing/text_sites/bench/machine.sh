@@ -298,7 +298,7 @@ unwinding()
 {
 	local nr=10000
 	put unwind.1 "$(cat $COST/unwind)"
-	# Nothing that is called meanwhile
+	# Leave out what the unwinder calls itself.
 	spread $nr -vE 'stack|unwind|orc|text|module|bpf|tramp|ksym|preempt|task|rcu'
 	echo $nr >$COST/users
 	put unwind.$nr "$(cat $COST/unwind)"

@@ -141,8 +141,8 @@ static int ninth_show(struct seq_file *m, void *v)
 	if (!ret)
 		ret = ftrace_set_filter_ip(&ninth, (unsigned long)function_cost_callee, 0, 1);
 	/*
-	 * The least of some: the other CPU, which the emulator does not run at the same time,
-	 * makes who waits for it wait for more or less long.
+	 * Take the least of some: the emulator runs one CPU at a time, so how long this one
+	 * waits for the other varies.
 	 */
 	for (i = 0; !ret && i < ROUNDS; i++) {
 		/* Trampolines of before are freed a while after the last switch. */
