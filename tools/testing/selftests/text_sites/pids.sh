@@ -18,6 +18,9 @@ reader()
 only_one_task()
 {
 	reader & local pid=$!
+	# Of all functions: more would be much to read.
+	trap 'stop_jobs; echo 1408 > buffer_size_kb' EXIT
+	echo 300 > buffer_size_kb
 	equal "no list" "$(cat set_ftrace_pid)" "no pid"
 	echo $pid > set_ftrace_pid
 	equal "list" "$(cat set_ftrace_pid)" "$pid"
