@@ -6,6 +6,7 @@
 #include <linux/kallsyms.h>
 #include <linux/math.h>
 
+#include <asm/cpufeature.h>
 #include <asm/unwind.h>
 
 #include "step.h"
@@ -24,8 +25,12 @@ static bool unwinds(struct pt_regs *regs)
 {
 	struct unwind_state state;
 
-	/* What the function's return has popped may be overwritten, as by an interrupt. */
-	if (regs->ip == (unsigned long)return_to_handler)
+	/*
+	 * What the function's return has popped may be overwritten, as by an interrupt. With
+	 * Xen PV, this exception is there itself.
+	 */
+	if (regs->ip == (unsigned long)return_to_handler &&
+	    !cpu_feature_enabled(X86_FEATURE_XENPV))
 		((unsigned long *)regs->sp)[-1] = 0;
 
 	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
