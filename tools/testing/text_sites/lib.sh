@@ -17,6 +17,8 @@ of_variant() { sed -n "s/^# $1: //p" "$CONFIG/variant-$VARIANT.config" 2>/dev/nu
 
 ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}
+COMPILER=$(of_variant compiler)
+COMPILER=${COMPILER:-gcc}
 LOCALVERSION=$(of_variant localversion)
 LOCALVERSION=${LOCALVERSION:--$ENGINE}
 FRAGMENT=${FRAGMENT:-}
@@ -119,7 +121,8 @@ kbuild()
 	# The same source makes the same kernel, so that the cache hits.
 	local -x KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 	local -x KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
-	make -C "$TREE" O="$OUT" LOCALVERSION="$LOCALVERSION" V="$V" --no-print-directory "$@"
+	make -C "$TREE" O="$OUT" CC="$COMPILER" LOCALVERSION="$LOCALVERSION" V="$V" \
+		--no-print-directory "$@"
 }
 
 # first_error LOG: the line of a log that says what went wrong

@@ -38,7 +38,7 @@ config_id()
 		cat "${fragments[@]}" "$HARNESS/config.sh"
 		[ -z "$start" ] || cat "$start"
 		cat "$off" 2>/dev/null || :
-		cc --version
+		"$COMPILER" --version
 	} | hash
 }
 
@@ -69,10 +69,11 @@ configure()
 
 # A variant begins as a copy of its engine's kernel, if that is there: make compiles again
 # what depends on the options that differ. (Debug information says in which folder it was
-# compiled, so the compiler's cache has none of it.)
+# compiled, so the compiler's cache has none of it.) Not with another compiler.
 begin_as_copy()
 {
-	[ -n "$VARIANT" ] && ! alone && [ -z "$start" ] && [ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
+	[ -n "$VARIANT" ] && ! alone && [ -z "$start$(of_variant compiler)" ] &&
+		[ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
 	mv "$OUT.new" "$OUT"

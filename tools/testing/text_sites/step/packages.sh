@@ -1,8 +1,9 @@
 #!/bin/bash
 # Installs the Debian packages that are missing, and only those: the ones that all need, and
-# those of packages-$PACKAGES.
+# those of packages-$PACKAGES, or the variant's own.
 set -eu
 . "$(dirname "$0")/../lib.sh"
+PACKAGES=${PACKAGES:-$(of_variant packages)}
 
 command -v dpkg-query >/dev/null || die "this needs a Debian system (no dpkg here)"
 
