@@ -19,6 +19,7 @@ int fentry_test_direct_hits[2];
 /* What sites call: counts, and changes nothing else but the flags */
 #define DIRECT_TRAMPOLINE(_name, _counter)					\
 	asm(".pushsection .text, \"ax\", @progbits\n"				\
+	    ASM_FUNC_ALIGN "\n"							\
 	    ".type " #_name ", @function\n"					\
 	    ".globl " #_name "\n"						\
 	    #_name ":\n"							\

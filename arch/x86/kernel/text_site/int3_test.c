@@ -37,8 +37,9 @@ asmlinkage void int3_test_inner_target(void);
 asmlinkage void int3_test_foreign(void);
 extern const u8 int3_test_site[], int3_test_inner_site[], int3_test_foreign_end[];
 
+/* What seals ENDBRs with kCFI writes to the padding, too. */
 #define FUNCTION(name, body)						\
-"	.balign	16\n"							\
+	ASM_FUNC_ALIGN "\n"						\
 "	.type	" name ", @function\n"					\
 name ":\n"								\
 	ASM_ENDBR							\

@@ -163,6 +163,7 @@ DEFINE_SHOW_ATTRIBUTE(ninth);
 /* What a site of the crowd calls */
 asmlinkage void function_cost_direct(void);
 asm("	.pushsection .text, \"ax\", @progbits\n"
+	ASM_FUNC_ALIGN "\n"
 "	.type	function_cost_direct, @function\n"
 "function_cost_direct:\n"
 	ASM_ENDBR

@@ -61,6 +61,7 @@ static void notrace callback(unsigned long ip, unsigned long parent_ip, struct f
 #define TRAMPOLINE(name)						\
 asmlinkage void name(void);						\
 asm("	.pushsection .text, \"ax\", @progbits\n"			\
+	ASM_FUNC_ALIGN "\n"						\
 "	.type	" #name ", @function\n"					\
 #name ":\n"								\
 	ASM_ENDBR							\

@@ -65,6 +65,7 @@ unsigned int ops_test_hits[2][2];
 #define TRAMPOLINE(name, hits)						\
 asmlinkage void name(void);						\
 asm("	.pushsection .text, \"ax\", @progbits\n"		\
+	ASM_FUNC_ALIGN "\n"						\
 	"	.type	" #name ", @function\n"				\
 	#name ":\n"							\
 	ASM_ENDBR							\
