@@ -20,7 +20,7 @@
 
 /*
  * How many places are written at once, with interrupts off. Most of what changing one costs
- * is elsewhere: to write 192, as of sites, would take a fiftieth less.
+ * is elsewhere: to write 192, as of sites, would take a thirtieth less.
  */
 #define GATHER_MAX	40
 
