@@ -65,7 +65,10 @@ read_results()
 		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
 	# It also reports races of the base.
-	! grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null || ours=(--ours <(our_functions))
+	if grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null; then
+		our_functions >"$base.ours"
+		ours=(--ours "$base.ours")
+	fi
 	"$results" console --label "$(machine_id "$1")" --log "$(short "$console")" \
 		"${kunit[@]}" "${ours[@]}" <"$console"
 }
