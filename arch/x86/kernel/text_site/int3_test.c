@@ -16,6 +16,7 @@
 #include <asm/frame.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
+#include <asm/local.h>
 #include <asm/nmi.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
@@ -122,14 +123,15 @@ static int missed(struct notifier_block *nb, unsigned long event, void *args)
 
 static struct notifier_block die_notifier = { .notifier_call = missed, .priority = INT_MAX };
 
-/* Calls, with the stack in both ways */
-static unsigned int nr_calls, nr_wrong;
+/* Calls, with the stack in both ways; NMIs call, too */
+static local_t nr_calls;
+static unsigned int nr_wrong;
 
 static void call_both(void)
 {
 	nr_wrong += int3_test_call() != ALL_REGS;
 	nr_wrong += int3_test_call_shifted() != ALL_REGS;
-	nr_calls += 2;
+	local_add(2, &nr_calls);
 }
 
 static bool nmi_wanted;
@@ -167,7 +169,7 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 	unsigned int other;
 
 	int3_test_hits = 0;
-	nr_calls = 0;
+	local_set(&nr_calls, 0);
 	nr_wrong = 0;
 	nr_nmis = 0;
 
@@ -191,7 +193,7 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 	put_cpu();
 
 	KUNIT_EXPECT_EQ(test, nr_wrong, 0);
-	KUNIT_EXPECT_EQ(test, int3_test_hits, nr_calls * hits);
+	KUNIT_EXPECT_EQ(test, int3_test_hits, local_read(&nr_calls) * hits);
 }
 
 /* Through all passes on the way to the next targets */
