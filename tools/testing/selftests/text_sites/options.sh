@@ -156,7 +156,7 @@ accesses_are_checked_as_configured()
 		dmesg | grep -q 'kasan: KernelAddressSanitizer initialized' || fail "KASAN is off"
 	fi
 	if has KCSAN; then
-		grep -qx 'enabled: 1' $kcsan || fail "KCSAN: $(head -n1 $kcsan)"
+		grep -qx 'enabled: 1' $kcsan || fail "KCSAN: $(grep enabled: $kcsan)"
 		before=$(awk '/^setup_watchpoints:/ { print $2 }' $kcsan)
 		ls -R /proc/1 /sys/kernel > /dev/null 2>&1 || :
 		[ "$(awk '/^setup_watchpoints:/ { print $2 }' $kcsan)" -gt "$before" ] ||
