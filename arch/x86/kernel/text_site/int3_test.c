@@ -124,13 +124,12 @@ static int missed(struct notifier_block *nb, unsigned long event, void *args)
 static struct notifier_block die_notifier = { .notifier_call = missed, .priority = INT_MAX };
 
 /* Calls, with the stack in both ways; NMIs call, too */
-static local_t nr_calls;
-static unsigned int nr_wrong;
+static local_t nr_calls, nr_wrong;
 
 static void call_both(void)
 {
-	nr_wrong += int3_test_call() != ALL_REGS;
-	nr_wrong += int3_test_call_shifted() != ALL_REGS;
+	local_add(int3_test_call() != ALL_REGS, &nr_wrong);
+	local_add(int3_test_call_shifted() != ALL_REGS, &nr_wrong);
 	local_add(2, &nr_calls);
 }
 
@@ -142,7 +141,7 @@ static int call_in_nmi(unsigned int cmd, struct pt_regs *regs)
 	if (!READ_ONCE(nmi_wanted) || raw_smp_processor_id() != nmi_cpu)
 		return NMI_DONE;
 	call_both();
-	WRITE_ONCE(nr_nmis, nr_nmis + 1);
+	WRITE_ONCE(nr_nmis, READ_ONCE(nr_nmis) + 1);
 	return NMI_HANDLED;
 }
 
@@ -170,8 +169,8 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 
 	int3_test_hits = 0;
 	local_set(&nr_calls, 0);
-	nr_wrong = 0;
-	nr_nmis = 0;
+	local_set(&nr_wrong, 0);
+	WRITE_ONCE(nr_nmis, 0);
 
 	call_both();
 	local_irq_save(flags);
@@ -182,7 +181,7 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 	nmi_cpu = get_cpu();
 	WRITE_ONCE(nmi_wanted, true);
 	send_nmi();
-	KUNIT_EXPECT_EQ(test, nr_nmis, 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_nmis), 1);
 	other = cpumask_any_but(cpu_online_mask, nmi_cpu);
 	if (other < nr_cpu_ids)
 		smp_call_function_single(other, send_nmis, (void *)20, false);
@@ -192,7 +191,7 @@ static void expect_hits(struct kunit *test, unsigned int hits)
 		call_both();
 	put_cpu();
 
-	KUNIT_EXPECT_EQ(test, nr_wrong, 0);
+	KUNIT_EXPECT_EQ(test, local_read(&nr_wrong), 0);
 	KUNIT_EXPECT_EQ(test, int3_test_hits, local_read(&nr_calls) * hits);
 }
 
