@@ -44,7 +44,7 @@ test_modules()
 	local build=$OUT/test_modules/$1 to=$kselftest/$1/test_modules module
 	mkdir -p "$build" "$to"
 	rsync -r "$TREE/tools/testing/selftests/$1/test_modules/" "$build/" &&
-		make -C "$OUT" M="$build" CC="$COMPILER" --no-print-directory modules || return
+		kbuild M="$build" modules || return
 	for module in "$build"/*.ko; do
 		strip --strip-debug -o "$to/${module##*/}" "$module" || return
 	done
