@@ -122,7 +122,7 @@ struct counter {
 static void count(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		  struct ftrace_regs *fregs)
 {
-	/* Racy: calls are looked at where one task makes them. */
+	/* Racy, but tests compare only calls that one task makes. */
 	data_race(container_of(ops, struct counter, ops)->calls++);
 }
 

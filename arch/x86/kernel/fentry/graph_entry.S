@@ -30,8 +30,8 @@ SYM_CODE_START(return_to_handler)
 	ANNOTATE_NOENDBR
 
 	/*
-	 * What the return has popped, for the unwinder: an interrupt may have overwritten
-	 * it since. Below it a struct ftrace_regs.
+	 * The unwinder looks for this address in the slot that the return has popped, which
+	 * an interrupt may have overwritten. Below the slot is a struct ftrace_regs.
 	 */
 	pushq	$return_to_handler
 	UNWIND_HINT_FUNC

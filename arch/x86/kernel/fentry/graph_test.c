@@ -26,8 +26,8 @@ static bool unwinds(struct pt_regs *regs)
 	struct unwind_state state;
 
 	/*
-	 * What the function's return has popped may be overwritten, as by an interrupt. With
-	 * Xen PV, this exception is there itself.
+	 * Overwrite the slot that the function's return has popped, as an interrupt would.
+	 * With Xen PV, the frame of this exception is there.
 	 */
 	if (regs->ip == (unsigned long)return_to_handler &&
 	    !cpu_feature_enabled(X86_FEATURE_XENPV))

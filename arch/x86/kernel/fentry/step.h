@@ -11,16 +11,16 @@
 #include <asm/ptrace.h>
 
 /**
- * struct steps - what a task finds that steps through a piece of text
+ * struct steps - a task that single-steps through a piece of text
  * @block: the notifier of the debug exception, step_notify()
  * @task: the task
  * @start: address of the text
  * @size: of the text, in bytes
  * @unwinds: does the unwinder find the right callers from these registers?
- * @may_fail: at how many instructions it need not
- * @nr: how many instructions were executed
- * @wrong: at how many of them it did not
- * @wrong_at: offset of the first such instruction after @may_fail of them
+ * @may_fail: number of instructions at which unwinding may fail
+ * @nr: number of instructions that were stepped through
+ * @wrong: number of instructions at which unwinding failed
+ * @wrong_at: offset of the first failure beyond @may_fail
  */
 struct steps {
 	struct notifier_block	block;

@@ -38,7 +38,7 @@ asmlinkage void int3_test_inner_target(void);
 asmlinkage void int3_test_foreign(void);
 extern const u8 int3_test_site[], int3_test_inner_site[], int3_test_foreign_end[];
 
-/* What seals ENDBRs with kCFI writes to the padding, too. */
+/* With kCFI, sealing an ENDBR also writes to the padding before the function. */
 #define FUNCTION(name, body)						\
 	ASM_FUNC_ALIGN "\n"						\
 "	.type	" name ", @function\n"					\
@@ -123,7 +123,7 @@ static int missed(struct notifier_block *nb, unsigned long event, void *args)
 
 static struct notifier_block die_notifier = { .notifier_call = missed, .priority = INT_MAX };
 
-/* Calls, with the stack in both ways; NMIs call, too */
+/* What call_both() counts, in NMIs, too: calls, and those that changed registers */
 static local_t nr_calls, nr_wrong;
 
 static void call_both(void)

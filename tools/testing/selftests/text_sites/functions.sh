@@ -70,8 +70,8 @@ stop_jobs()
 	wait || :
 }
 
-# KCSAN also reports races that have nothing to do with text sites: who reads all of the
-# kernel's log judges those.
+# Not the data races that KCSAN reports: most are the base's. The test machine judges them by
+# the functions in each report.
 complaints()
 {
 	dmesg | grep -E 'WARNING:|BUG:|Oops' | grep -v 'BUG: KCSAN:' || :

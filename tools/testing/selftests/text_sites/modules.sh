@@ -67,7 +67,7 @@ loaded_while_everything_is_traced()
 	modprobe $MOD
 	echo 0 > tracing_on
 	equal "enabled" "$(of_module enabled_functions)" "$(of_module available_filter_functions)"
-	# By one of its two names
+	# kallsyms has the function and its alias init_module: either may be printed.
 	grep -qE ': (dummy_)?init_module .*<-do_one_initcall' trace ||
 		fail "init was not traced: $(grep -c . trace) lines, $(grep '<-do_one_initcall' trace)"
 	echo 1408 > buffer_size_kb

@@ -18,7 +18,7 @@ reader()
 only_one_task()
 {
 	reader & local pid=$!
-	# Of all functions: more would be much to read.
+	# All functions are traced: to print a full buffer takes long.
 	trap 'stop_jobs; echo 1408 > buffer_size_kb' EXIT
 	echo 300 > buffer_size_kb
 	equal "no list" "$(cat set_ftrace_pid)" "no pid"

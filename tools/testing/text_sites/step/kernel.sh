@@ -69,7 +69,8 @@ configure()
 
 # A variant begins as a copy of its engine's kernel, if that is there: make compiles again
 # what depends on the options that differ. (Debug information says in which folder it was
-# compiled, so the compiler's cache has none of it.) Not with another compiler.
+# compiled, so the compiler's cache has none of it.) With a compiler of its own, a variant has
+# nothing to begin with.
 begin_as_copy()
 {
 	[ -n "$VARIANT" ] && ! alone && [ -z "$start$(of_variant compiler)" ] &&
