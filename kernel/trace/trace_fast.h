@@ -22,7 +22,7 @@
 static __always_inline bool trace_fast_allowed(void)
 {
 	return !IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) &&
-	       !(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
+	       !data_race(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
 }
 
 /* Somebody wants the function tracer's events, not only through tracefs. */
