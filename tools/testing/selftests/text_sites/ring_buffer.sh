@@ -500,6 +500,24 @@ swapped_while_events_come()
 	nothing_is_broken
 }
 
+# What times of two clocks say cannot be compared, also where nobody is now.
+a_clock_empties_processors_that_are_gone()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+	[ -e $online ] || skip "no processor that can go"
+	trap 'all_cpus_online; echo local > trace_clock; echo > trace' EXIT
+	echo > trace
+	taskset -c 1 bash -c 'echo early > trace_marker'
+	equal "of the first clock" "$(grep -c early per_cpu/cpu1/trace)" 1
+	echo 0 > $online
+	echo counter > trace_clock
+	echo 1 > $online
+	equal "of it after that" "$(grep -c early per_cpu/cpu1/trace)" 0
+	taskset -c 1 bash -c 'echo late > trace_marker'
+	awk '/late/ { found = $4 + 0 < 100000 } END { exit !found }' per_cpu/cpu1/trace ||
+		fail "not the new clock: $(grep late per_cpu/cpu1/trace)"
+}
+
 cpus_come_and_go_while_events_come()
 {
 	need_module
@@ -524,7 +542,7 @@ trap '! grep -q "^ring_test " /proc/modules || rmmod ring_test' EXIT
 run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_whole \
 	instances_have_the_same what_is_overwritten_is_counted what_does_not_fit_is_dropped \
 	what_is_discarded_leaves_nothing who_waits_sees_each_at_once who_waits_gets_all \
-	who_waits_meets_the_writer \
+	who_waits_meets_the_writer a_clock_empties_processors_that_are_gone \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come
