@@ -4,6 +4,7 @@
 #define _FENTRY_STEP_H
 
 #include <linux/kdebug.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include <asm/irqflags.h>
@@ -48,12 +49,19 @@ static inline int step_notify(struct notifier_block *block, unsigned long event,
 	return NOTIFY_STOP;
 }
 
-/* A debug exception after each instruction from the next one on, or no more */
+/*
+ * A debug exception after each instruction from the next one on, or no more. The flag stays
+ * with the processor when it switches to another task, so that it must not do so meanwhile.
+ */
 static __always_inline void step_set_trap_flag(bool on)
 {
 	const unsigned long flags = native_save_fl() & ~X86_EFLAGS_TF;
 
+	if (on)
+		preempt_disable();
 	asm volatile("push %0; popf" : : "r" (flags | (on ? X86_EFLAGS_TF : 0)) : "memory", "cc");
+	if (!on)
+		preempt_enable();
 }
 
 #endif /* _FENTRY_STEP_H */
