@@ -25,11 +25,15 @@ the_boot_message_says_so()
 
 the_NOP_is_the_one_asked_for()
 {
-	local asked used
+	local asked used chosen
 	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
-	[ -n "$asked" ] || skip "no text_nop= on the command line"
+	# What the kernel is to choose by itself, on the machine's processor
+	chosen=$(sed -n 's/.*chosen_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
+	[ -n "$asked$chosen" ] || skip "no text_nop= on the command line"
 	used=$(dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p')
+	[ -z "$chosen" ] || equal "NOP of $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo)" "$used" "$chosen"
 	case $asked in
+	'') ;;
 	nopl | prefix | jmp0 | jmp3 | lea)
 		equal "NOP" "$used" "$asked" ;;
 	*)
