@@ -21,8 +21,10 @@
  */
 static __always_inline bool trace_fast_allowed(void)
 {
-	return !IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING) &&
-	       !data_race(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
+	if (IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING))
+		return false;
+	/* An interrupt clears what it has set before it returns. */
+	return !data_race(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
 }
 
 /* Somebody wants the function tracer's events, not only through tracefs. */
