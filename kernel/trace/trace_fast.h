@@ -23,7 +23,7 @@ static __always_inline bool trace_fast_allowed(void)
 {
 	if (IS_ENABLED(CONFIG_FTRACE_VALIDATE_RCU_IS_WATCHING))
 		return false;
-	/* An interrupt clears what it has set before it returns. */
+	/* An interrupt clears the bits that it has set before it returns. */
 	return !data_race(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
 }
 
