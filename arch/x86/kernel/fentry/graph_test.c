@@ -44,9 +44,9 @@ static bool unwinds(struct pt_regs *regs)
 static noinline void step_through_return(void)
 {
 	caller = _RET_IP_;
-	step_set_trap_flag(true);
+	step_begin();
 	int_pow(2, 3);
-	step_set_trap_flag(false);
+	step_end();
 }
 
 static int entered(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)

@@ -49,19 +49,25 @@ static inline int step_notify(struct notifier_block *block, unsigned long event,
 	return NOTIFY_STOP;
 }
 
-/*
- * A debug exception after each instruction from the next one on, or no more. The flag stays
- * with the processor when it switches to another task, so that it must not do so meanwhile.
- */
-static __always_inline void step_set_trap_flag(bool on)
+static __always_inline void step_load_flags(unsigned long flags)
 {
-	const unsigned long flags = native_save_fl() & ~X86_EFLAGS_TF;
+	asm volatile("push %0; popf" : : "r" (flags) : "memory", "cc");
+}
 
-	if (on)
-		preempt_disable();
-	asm volatile("push %0; popf" : : "r" (flags | (on ? X86_EFLAGS_TF : 0)) : "memory", "cc");
-	if (!on)
-		preempt_enable();
+/*
+ * A debug exception after each instruction from the next one on. A context switch would
+ * leave the trap flag set for the next task, so preemption is off until step_end().
+ */
+static __always_inline void step_begin(void)
+{
+	preempt_disable();
+	step_load_flags(native_save_fl() | X86_EFLAGS_TF);
+}
+
+static __always_inline void step_end(void)
+{
+	step_load_flags(native_save_fl() & ~X86_EFLAGS_TF);
+	preempt_enable();
 }
 
 #endif /* _FENTRY_STEP_H */

@@ -227,9 +227,9 @@ static bool unwinds(struct pt_regs *regs)
 static noinline void step_through_site(void)
 {
 	callers[2] = _RET_IP_;
-	step_set_trap_flag(true);
+	step_begin();
 	trampoline_test_site(1, 2, 3);
-	step_set_trap_flag(false);
+	step_end();
 }
 
 static void test_unwind(struct kunit *test)
