@@ -500,12 +500,12 @@ swapped_while_events_come()
 	nothing_is_broken
 }
 
-# What times of two clocks say cannot be compared, also where nobody is now.
+# Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
 a_clock_empties_processors_that_are_gone()
 {
 	local online=/sys/devices/system/cpu/cpu1/online
 	[ -e $online ] || skip "no processor that can go"
-	trap 'all_cpus_online; echo local > trace_clock; echo > trace' EXIT
+	trap put_back EXIT
 	echo > trace
 	taskset -c 1 bash -c 'echo early > trace_marker'
 	equal "of the first clock" "$(grep -c early per_cpu/cpu1/trace)" 1

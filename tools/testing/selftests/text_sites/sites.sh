@@ -27,8 +27,8 @@ the_NOP_is_the_one_asked_for()
 {
 	local asked used chosen
 	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
-	# What the kernel is to choose by itself, on the machine's processor
-	chosen=$(sed -n 's/.*chosen_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
+	# The NOP that the kernel has to choose for the machine's processor
+	chosen=$(setting chosen_nop '')
 	[ -n "$asked$chosen" ] || skip "no text_nop= on the command line"
 	used=$(dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p')
 	[ -z "$chosen" ] || equal "NOP of $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo)" "$used" "$chosen"
