@@ -19,7 +19,6 @@
 #define CREATE_TRACE_POINTS
 #include "ring_test_event.h"
 
-#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/marker.h>
 #include <linux/module.h>
@@ -27,6 +26,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/smpboot.h>
 #include <linux/trace_clock.h>
 
@@ -129,9 +129,16 @@ static int should_run(unsigned int cpu)
 
 static void run_task(unsigned int cpu)
 {
+	ktime_t nap = ns_to_ktime(300 * NSEC_PER_USEC);
+
 	for (int i = 0; i < TASK_PASSES; i++)
 		pass(TASK, ring_test_in_task);
-	usleep_range(300, 600);
+	/*
+	 * With PREEMPT_RT, ksoftirqd ends other sleeps. It is parked before this thread when
+	 * the CPU goes, which then would not wake up any more.
+	 */
+	__set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule_hrtimeout_range(&nap, 300 * NSEC_PER_USEC, HRTIMER_MODE_REL_HARD);
 }
 
 static struct smp_hotplug_thread threads = {
