@@ -83,8 +83,8 @@ check_clean()
 {
 	! can_trace || [ -z "$(cat $TRACING/enabled_functions)" ] ||
 		fail "left attached: $(head -n3 $TRACING/enabled_functions)"
-	[ "$(complaints)" = "$1" ] || [ -z "$(complaints)" ] ||
-		fail "the kernel complained: $(complaints | tail -n1)"
+	local now; now=$(complaints)
+	[ "$now" = "$1" ] || [ -z "$now" ] || fail "the kernel complained: $(tail -n1 <<< "$now")"
 }
 
 run_tests()
@@ -97,7 +97,8 @@ run_tests()
 		  reset_tracing; old=$(complaints)
 		  "$name"; reset_tracing; check_clean "$old" ) 2>&1
 		status=$?
-		( reset_tracing ) 2>&1
+		# One that failed has not come that far.
+		[ $status -eq 0 ] || ( reset_tracing ) 2>&1
 		case $status in
 		0) ktap_test_pass "${name//_/ }" ;;
 		"$KSFT_SKIP") ktap_test_skip "${name//_/ }" ;;
