@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # What reads source: checkpatch on the series, kernel-doc, shellcheck and perlcritic on our
-# files, and whether MAINTAINERS and the documents know all of them.
+# files, the base's own test of its scripts, and whether MAINTAINERS and the documents know all
+# of ours.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -108,6 +109,18 @@ my @perl = grep { /\.pm$/ || first($_) =~ /^#!.*perl/ } @ours;
 cmp_ok(scalar @perl, '>', 15, 'perl scripts: ' . @perl);
 quiet('perlcritic', grep { !/ source OK$/ }
 	lines('perlcritic', '--profile', "$harness/perlcriticrc", @perl));
+
+# What the base's suite of tracefs asks of its own scripts; in the machine it takes minutes.
+{
+	local $ENV{FTRACETEST_ROOT} = "$tree/tools/testing/selftests/ftrace";
+	my $base_test = "$ENV{FTRACETEST_ROOT}/test.d/selftest/bashisms.tc";
+	my @bashisms = grep { /^possible bashism/ }
+		lines('sh', '-c', 'exit_unresolved() { echo possible bashism: not seen; exit 4; }; . "$0"',
+			$base_test);
+	# It takes ${SYMBOL}$" for $"...
+	quiet('bashisms.tc of the base', grep { !m{/kprobe/kprobe_non_uniq_symbol\.tc line 9 } } @bashisms);
+	is(scalar @bashisms, 1, 'bashisms.tc of the base: what it is known to say');
+}
 
 # MAINTAINERS
 my @in_tree = grep { m{^(?:arch|kernel|include|scripts|samples|Documentation|tools/testing/selftests)/} } @ours;
