@@ -203,7 +203,8 @@ main()
 	for ((i = 0; i < ${#machines[@]}; i++)); do
 		read -r name accel smp time append tests <<<"${machines[i]}"
 		need=$(threads_of "$accel" "$smp")
-		while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$slots" ]; do wait_for_one; done
+		# One that may need more than is left seldom does.
+		while [ "$used" -ge "$slots" ]; do wait_for_one; done
 		test_in "$((i + 1)) of ${#machines[@]}$(end_of "${machines[@]:i}")" \
 			"$(of "${machines[i]}")" \
 			"$name" "$accel" "$smp" "$time" "$append" "$tests" &
