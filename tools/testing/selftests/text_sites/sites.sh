@@ -23,28 +23,6 @@ the_boot_message_says_so()
 		"${BASH_REMATCH[2]} 1"
 }
 
-the_NOP_is_the_one_asked_for()
-{
-	local asked used chosen
-	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
-	# The NOP that the kernel has to choose for the machine's processor
-	chosen=$(setting chosen_nop '')
-	[ -n "$asked$chosen" ] || skip "no text_nop= on the command line"
-	used=$(dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p')
-	[ -z "$chosen" ] || equal "NOP of $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo)" "$used" "$chosen"
-	case $asked in
-	'') ;;
-	nopl | prefix | jmp0 | jmp3 | lea)
-		equal "NOP" "$used" "$asked" ;;
-	*)
-		dmesg | grep -q "text_site: text_nop=$asked is not known" || fail "no warning"
-		case $used in
-		nopl | prefix) ;;
-		*) fail "$used is used" ;;
-		esac ;;
-	esac
-}
-
 every_site_is_a_call_while_all_are_traced()
 {
 	local all; all=$(nr_available)
@@ -122,6 +100,5 @@ text_is_never_writable_and_executable()
 }
 
 run_tests every_site_is_a_NOP_after_boot the_boot_message_says_so \
-	the_NOP_is_the_one_asked_for \
 	every_site_is_a_call_while_all_are_traced only_the_filtered_site_is_a_call \
 	a_round_of_any_size_leaves_out_none addresses_agree_with_kallsyms text_is_never_writable_and_executable
