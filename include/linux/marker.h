@@ -83,7 +83,7 @@ static inline __printf(1, 2) void marker_check_format(const char *format, ...) {
  * @subsystem: a word; with the event it is the name, "subsystem:event"
  * @event: a word
  * @format: as printk's, a literal. No %n, no '*', and of the extensions of %p only
- *	those that print symbols.
+ *	those that print symbols. "dev=%s" or "dev: %s" makes a field dev of the event.
  * @args: up to MARKER_ARGS_MAX. Evaluated only while there are probes.
  *
  * Any number of them may have one name, if their formats are the same: a module with one

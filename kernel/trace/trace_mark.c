@@ -3,9 +3,9 @@
  * Markers in tracefs: each is a tracing event, of the same name.
  *
  * The event comes with the first site of a marker and goes with the last. Its fields
- * are arg1, arg2, ..., typed as the conversions of the format are; what it prints is
- * the format. It is an event as all are: enabling it connects a probe, once for each
- * instance, and once for perf.
+ * have the names that the format gives, as in "dev=%s", or else arg1, arg2, ..., and
+ * the types of the conversions; what it prints is the format. It is an event as all
+ * are: enabling it connects a probe, once for each instance, and once for perf.
  *
  * Beside the events' own files there are two: available_markers lists the sites, and
  * set_marker enables those of a pattern in one run of the patcher, as events/enable does.
@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "marker: " fmt
 
 #include <linux/cleanup.h>
+#include <linux/ctype.h>
 #include <linux/glob.h>
 #include <linux/init.h>
 #include <linux/list.h>
@@ -47,11 +48,13 @@
  * struct mark_field - an argument in an event
  * @offset: in the entry
  * @arg: what the format says of it
+ * @name: of the field
  * @piece: the format from the end of the one before to the end of this one
  */
 struct mark_field {
 	unsigned int		offset;
 	struct marker_arg	arg;
+	const char		*name;
 	char			*piece;
 };
 
@@ -338,12 +341,6 @@ static const char *type_name(const struct marker_arg *arg)
 	return is_signed(arg) ? "long" : "unsigned long";
 }
 
-/* By number; the tracing core keeps the pointer. */
-static const char *const field_names[] = {
-	"arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8",
-};
-
-static_assert(ARRAY_SIZE(field_names) == MARKER_ARGS_MAX);
 static_assert(TRACE_FAST_FIELDS == MARKER_ARGS_MAX);
 
 static unsigned int field_size(const struct mark_field *field)
@@ -359,7 +356,7 @@ static int define_fields(struct trace_event_call *call)
 	for (unsigned int i = 0; i < event->nr && !ret; i++) {
 		const struct mark_field *field = &event->field[i];
 
-		ret = trace_define_field(call, type_name(&field->arg), field_names[i],
+		ret = trace_define_field(call, type_name(&field->arg), field->name,
 					 field->offset, field_size(field),
 					 is_signed(&field->arg), FILTER_OTHER);
 	}
@@ -370,6 +367,65 @@ static struct trace_event_fields fields_array[] = {
 	{ .type = TRACE_FUNCTION_TYPE, .define_fields = define_fields },
 	{}
 };
+
+static bool in_name(char c)
+{
+	return isalnum(c) || c == '_';
+}
+
+/*
+ * Find the name that the format gives a conversion: the identifier in front of a = or :
+ * that is in front of it, such as "dev" in "dev=%s", "dev: \"%s\"" and "dev = 0x%x". Returns its
+ * length, which is 0 if there is none.
+ */
+static size_t given_name(const char *piece, const char **name)
+{
+	/* There is no other % in a conversion. */
+	const char *end = strrchr(piece, '%'), *start;
+
+	if (end - piece > 2 && !memcmp(end - 2, "0x", 2))
+		end -= 2;
+	else if (end > piece && strchr("\"'([{<", end[-1]))
+		end--;
+	while (end > piece && end[-1] == ' ')
+		end--;
+	if (end == piece || (end[-1] != '=' && end[-1] != ':'))
+		return 0;
+	end--;
+	while (end > piece && end[-1] == ' ')
+		end--;
+	for (start = end; start > piece && in_name(start[-1]); start--)
+		;
+	*name = start;
+	return isdigit(*start) ? 0 : end - start;
+}
+
+/* Names that all events have, and those of fields without a name, are taken. */
+static bool name_is_taken(const struct mark_event *event, const struct mark_field *new,
+			  const char *name)
+{
+	if (str_has_prefix(name, "common_") ||
+	    (str_has_prefix(name, "arg") && isdigit(name[strlen("arg")])))
+		return true;
+	for (const struct mark_field *field = event->field; field < new; field++) {
+		if (!strcmp(field->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* The tracing core keeps the pointer. NULL: no memory */
+static char *name_new(const struct mark_event *event, const struct mark_field *field)
+{
+	const char *start;
+	size_t len = given_name(field->piece, &start);
+	char *name = len ? kmemdup_nul(start, len, GFP_KERNEL) : NULL;
+
+	if (len && (!name || !name_is_taken(event, field, name)))
+		return name;
+	kfree(name);
+	return kasprintf(GFP_KERNEL, "arg%td", field - event->field + 1);
+}
 
 /* Cut the format at its conversions, and lay out the entry. */
 static int parse_format(struct mark_event *event)
@@ -384,6 +440,9 @@ static int parse_format(struct mark_event *event)
 		field->arg = arg;
 		field->piece = kmemdup_nul(start, pos - start, GFP_KERNEL);
 		if (!field->piece)
+			return -ENOMEM;
+		field->name = name_new(event, field);
+		if (!field->name)
 			return -ENOMEM;
 		field->offset = ALIGN(event->size, field_size(field));
 		event->size = field->offset + field_size(field);
@@ -401,7 +460,7 @@ static int parse_format(struct mark_event *event)
 	return 0;
 }
 
-/* What tools print an entry by: "FORMAT", REC->arg1, __get_str(arg2) */
+/* What tools print an entry by: "FORMAT", REC->len, __get_str(dev) */
 static char *print_fmt_new(const struct mark_event *event)
 {
 	const size_t len = strlen(event->format);
@@ -410,7 +469,7 @@ static char *print_fmt_new(const struct mark_event *event)
 	for (unsigned int i = 0; fmt && i < event->nr; i++) {
 		const char *how = is_string(&event->field[i]) ? "%s, __get_str(%s)" : "%s, REC->%s";
 
-		more = kasprintf(GFP_KERNEL, how, fmt, field_names[i]);
+		more = kasprintf(GFP_KERNEL, how, fmt, event->field[i].name);
 		kfree(fmt);
 		fmt = more;
 	}
@@ -419,8 +478,10 @@ static char *print_fmt_new(const struct mark_event *event)
 
 static void event_free(struct mark_event *event)
 {
-	for (unsigned int i = 0; i < event->nr; i++)
+	for (unsigned int i = 0; i < event->nr; i++) {
+		kfree(event->field[i].name);
 		kfree(event->field[i].piece);
+	}
 	kfree(event->call.print_fmt);
 	kfree(event->format);
 	kfree(event->system);

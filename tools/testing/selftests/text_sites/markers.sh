@@ -12,7 +12,7 @@ SUMS=/sys/kernel/debug/marker_probe_sample
 remove_modules()
 {
 	local module
-	for module in markers_many markers_bad markers_late bad_marker_format $PROBE $SAMPLE; do
+	for module in markers_many markers_bad markers_late markers_named bad_marker_format $PROBE $SAMPLE; do
 		! grep -q "^$module " /proc/modules || rmmod $module
 	done
 	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
@@ -102,6 +102,53 @@ filters_know_the_types()
 	lines 'ab\nba\nc\n'
 	grep -q '{ arg3: *2 } hitcount: *2' events/sample/line/hist || fail "histogram"
 	echo '!hist:keys=arg3' > events/sample/line/trigger
+}
+
+# The names of an event's own fields
+fields() { sed -nE 's/^\tfield:.* ([^] [;]+)(\[[0-9]*\])?;.*/\1/p' "events/$1/format" | tail -n +5 | xargs; }
+
+formats_name_the_fields()
+{
+	need markers_named
+	equal "equals" "$(fields named/equals)" "dev len"
+	equal "colon" "$(fields named/colon)" "state next"
+	equal "quoted" "$(fields named/quoted)" "file at in of"
+	equal "after %%" "$(fields named/after_percent)" "size"
+	equal "same" "$(fields named/same)" "a b arg3"
+	equal "taken" "$(fields named/taken)" "arg1 arg2 arg3 argument"
+	equal "no identifier" "$(fields named/no_identifier)" "arg1 arg2 arg3 arg4 arg5 b arg7"
+	equal "keywords" "$(fields named/keywords)" "int if sizeof REC"
+	equal "print" "$(grep '^print fmt' events/named/equals/format)" \
+		'print fmt: "dev=%s len=%u", __get_str(dev), REC->len'
+
+	echo 1 > events/named/enable
+	echo 'dev == "eth0" && len > 3' > events/named/equals/filter
+	echo 'hist:keys=dev:vals=len' > events/named/equals/trigger
+	pass eth0 markers_named
+	pass eth1 markers_named
+	equal "filtered" "$(events equals)" 'equals: dev=eth0 len=4'
+	grep -q '{ dev: eth0 *} hitcount: *1  len: *4$' events/named/equals/hist ||
+		fail "histogram: $(grep hitcount events/named/equals/hist)"
+	echo '!hist:keys=dev:vals=len' > events/named/equals/trigger
+	! echo 'arg1 == "eth0"' 2> /dev/null > events/named/equals/filter || fail "arg1 is a field"
+}
+
+tools_know_the_names()
+{
+	local dir text
+	need markers_named
+	command -v trace-cmd > /dev/null || skip "no trace-cmd"
+	dir=$(mktemp -d)
+	trace-cmd record -q -o "$dir/dat" -e named -f 'common_pid > 0' \
+		sh -c 'printf eth0 > /sys/module/markers_named/parameters/pass' > /dev/null
+	text=$(trace-cmd report -i "$dir/dat" 2>&1)
+	[[ $text != *FAILED* ]] || fail "not understood: $text"
+	equal "events" "$(grep -oE ': +[a-z_]+: ' <<< "$text" | xargs)" \
+		": equals: : colon: : quoted: : after_percent: : same: : taken: : no_identifier: : keywords:"
+	[[ $text = *' equals: '*'dev=eth0 len=4'* ]] || fail "equals: $text"
+	equal "raw" "$(trace-cmd report -i "$dir/dat" -R -F 'keywords' | sed -n 's/.* keywords: *//p')" \
+		"int=1 if=2 sizeof=3 REC=4"
+	rm -r "$dir"
 }
 
 in_an_instance()
@@ -380,7 +427,8 @@ modules_come_and_go_while_they_are_switched()
 	equal "after all" "$(events line)" 'line: 1 "end" of 3'
 }
 
-run_tests each_is_an_event the_list_shows_all filters_know_the_types in_an_instance \
+run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_name_the_fields \
+	tools_know_the_names in_an_instance \
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
 	buffers_forget_events_that_are_gone no_event_comes_back \
