@@ -21,9 +21,11 @@
 #include <linux/types.h>
 #include <linux/value_site.h>
 
+struct dentry;
 struct marker;
 struct module;
 struct seq_file;
+struct trace_array;
 
 /* The most arguments that a marker can have; more do not compile. */
 #define MARKER_ARGS_MAX	8
@@ -162,6 +164,12 @@ static inline void marker_batch_begin(void) { }
 static inline int marker_batch_end(void) { return 0; }
 
 #endif /* CONFIG_MARKERS */
+
+#ifdef CONFIG_MARKER_EVENTS
+void marker_files_create(struct dentry *dir, struct trace_array *tr);
+#else
+static inline void marker_files_create(struct dentry *dir, struct trace_array *tr) { }
+#endif
 
 /**
  * marker_synchronize - wait until no probe runs that was unregistered before

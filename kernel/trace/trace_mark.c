@@ -8,7 +8,8 @@
  * are: enabling it connects a probe, once for each instance, and once for perf.
  *
  * Beside the events' own files there are two: available_markers lists the sites, and
- * set_marker enables those of a pattern in one run of the patcher, as events/enable does.
+ * set_marker, which each instance has, enables those of a pattern in one run of the
+ * patcher, as events/enable does.
  *
  * Locks are taken in this order: mark_mutex, event_mutex, marker_mutex. The first is
  * held while events are made and taken away, the second for a batch.
@@ -643,10 +644,11 @@ static const struct file_operations available_fops = {
 
 static int set_show(struct seq_file *m, void *v)
 {
+	struct trace_array *tr = m->private;
 	struct trace_event_file *file;
 
 	guard(mutex)(&event_mutex);
-	list_for_each_entry(file, &top_trace_array()->events, list) {
+	list_for_each_entry(file, &tr->events, list) {
 		if (file->event_call->class->reg == mark_event_reg &&
 		    (file->flags & EVENT_FILE_FL_ENABLED) &&
 		    !(file->flags & EVENT_FILE_FL_SOFT_DISABLED))
@@ -655,23 +657,35 @@ static int set_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* The instance stays while its file is open. */
 static int set_open(struct inode *inode, struct file *filp)
 {
-	int ret = tracing_open_generic(inode, filp);
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
 
 	if (ret)
 		return ret;
 	events_add();
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC)) {
 		guard(mutex)(&mark_mutex);
-		enable_matching(top_trace_array(), "*", false);
+		enable_matching(tr, "*", false);
 	}
-	return single_open(filp, set_show, NULL);
+	ret = single_open(filp, set_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int set_release(struct inode *inode, struct file *filp)
+{
+	trace_array_put(inode->i_private);
+	return single_release(inode, filp);
 }
 
 /* One pattern a call, with a ! in front to disable: whoever writes calls again. */
 static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
+	struct trace_array *tr = file_inode(filp)->i_private;
 	struct trace_parser parser;
 	const char *pattern;
 	ssize_t read, ret;
@@ -679,7 +693,7 @@ static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt,
 	if (!cnt)
 		return 0;
 
-	ret = tracing_update_buffers(top_trace_array());
+	ret = tracing_update_buffers(tr);
 	if (ret < 0)
 		return ret;
 	if (trace_parser_get_init(&parser, PATTERN_SIZE))
@@ -690,8 +704,7 @@ static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt,
 	if (read >= 0 && trace_parser_loaded(&parser)) {
 		pattern = parser.buffer;
 		mutex_lock(&mark_mutex);
-		ret = enable_matching(top_trace_array(), pattern + (*pattern == '!'),
-				      *pattern != '!');
+		ret = enable_matching(tr, pattern + (*pattern == '!'), *pattern != '!');
 		mutex_unlock(&mark_mutex);
 		ret = ret ?: read;
 	}
@@ -704,8 +717,20 @@ static const struct file_operations set_fops = {
 	.read		= seq_read,
 	.write		= set_write,
 	.llseek		= tracing_lseek,
-	.release	= single_release,
+	.release	= set_release,
 };
+
+/**
+ * marker_files_create - make the file of an instance that enables markers
+ * @dir: the instance's directory
+ * @tr: the instance
+ *
+ * Context: process context, sleeps. Without memory there is no file, with a message.
+ */
+void marker_files_create(struct dentry *dir, struct trace_array *tr)
+{
+	trace_create_file("set_marker", TRACE_MODE_WRITE, dir, tr, &set_fops);
+}
 
 static int __init mark_files_init(void)
 {
@@ -714,7 +739,6 @@ static int __init mark_files_init(void)
 	if (ret)
 		return ret;
 	trace_create_file("available_markers", TRACE_MODE_READ, NULL, NULL, &available_fops);
-	trace_create_file("set_marker", TRACE_MODE_WRITE, NULL, NULL, &set_fops);
 	return 0;
 }
 fs_initcall(mark_files_init);

@@ -167,6 +167,30 @@ in_an_instance()
 	equal "without it" "$(events line | tail -n1)" 'line: 1 "z" of 1'
 }
 
+each_instance_has_a_set_marker()
+{
+	need $SAMPLE markers_many
+	mkdir instances/marker
+	echo 'many:e00?' > instances/marker/set_marker
+	equal "there" "$(wc -l < instances/marker/set_marker)" 10
+	equal "here" "$(cat set_marker)" ""
+	echo 'sample:line many:e000' > set_marker
+	equal "here" "$(xargs < set_marker)" "many:e000 sample:line"
+	equal "there, as before" "$(wc -l < instances/marker/set_marker)" 10
+	pass word markers_many
+	equal "events here" "$(events 'e[0-9]*')" "e000: 0 word"
+	equal "events there" "$(grep -c ': e00[0-9]: [0-9] word' instances/marker/trace)" 10
+	exec 3>> instances/marker/set_marker
+	! rmdir instances/marker 2> /dev/null || fail "an instance goes whose file is open"
+	echo '!many:*' >&3
+	exec 3>&-
+	equal "none there" "$(cat instances/marker/set_marker)" ""
+	equal "here, as before" "$(states 'many:e[0-9]*')" "999 off 1 on"
+	echo 'many:*' > instances/marker/set_marker
+	rmdir instances/marker
+	equal "without it" "$(states 'many:e[0-9]*')" "999 off 1 on"
+}
+
 programs_record_them()
 {
 	need $SAMPLE
@@ -428,7 +452,7 @@ modules_come_and_go_while_they_are_switched()
 }
 
 run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_name_the_fields \
-	tools_know_the_names in_an_instance \
+	tools_know_the_names in_an_instance each_instance_has_a_set_marker \
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
 	buffers_forget_events_that_are_gone no_event_comes_back \
