@@ -10,6 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/marker.h>
+#include <linux/marker_probe.h>
 #include <linux/string.h>
 
 /* What a probe was called with last, and how often */
@@ -100,6 +101,71 @@ static void test_connect(struct kunit *test)
 	pass_two(3, "three");
 	KUNIT_EXPECT_EQ(test, evaluated, 1);
 	KUNIT_EXPECT_EQ(test, record.hits, 1);
+}
+
+struct typed {
+	int		hits;
+	signed char	small;
+	char		character;
+	unsigned short	number;
+	int		whole;
+	unsigned long	bits;
+	u64		large;
+	const char	*text;
+	const void	*pointer;
+};
+
+MARKER_PROBE(typed_probe, "%hhd %c %hu %d %lx %llu %s %p", signed char, small, char, character,
+	     unsigned short, number, int, whole, unsigned long, bits, u64, large,
+	     const char *, text, const void *, pointer)
+{
+	*(struct typed *)private = (struct typed) {
+		((struct typed *)private)->hits + 1,
+		small, character, number, whole, bits, large, text, pointer,
+	};
+}
+
+MARKER_PROBE(plain_probe, "nothing")
+{
+	++*(int *)private;
+}
+
+MARKER_PROBE(unsigned_probe, "%u %s", unsigned int, a, const char *, b)
+{
+	++*(int *)private;
+}
+
+static void test_types(struct kunit *test)
+{
+	const char *text = "text";
+	struct typed typed = {};
+	int hits = 0;
+
+	KUNIT_ASSERT_EQ(test, marker_connect("marker_test:typed", &typed_probe, &typed), 0);
+	trace_mark(marker_test, typed, "%hhd %c %hu %d %lx %llu %s %p", (signed char)-1, 'c',
+		   (unsigned short)65535, -3, ~0ul, 1ull << 63, text, test);
+	KUNIT_EXPECT_EQ(test, typed.hits, 1);
+	KUNIT_EXPECT_EQ(test, typed.small, -1);
+	KUNIT_EXPECT_EQ(test, typed.character, 'c');
+	KUNIT_EXPECT_EQ(test, typed.number, 65535);
+	KUNIT_EXPECT_EQ(test, typed.whole, -3);
+	KUNIT_EXPECT_EQ(test, typed.bits, ~0ul);
+	KUNIT_EXPECT_EQ(test, typed.large, 1ull << 63);
+	KUNIT_EXPECT_PTR_EQ(test, typed.text, text);
+	KUNIT_EXPECT_PTR_EQ(test, typed.pointer, (const void *)test);
+	KUNIT_EXPECT_EQ(test, marker_disconnect("marker_test:typed", &typed_probe, &typed), 0);
+
+	KUNIT_EXPECT_EQ(test, marker_connect("marker_test:none", &plain_probe, &hits), 0);
+	trace_mark(marker_test, none, "nothing");
+	KUNIT_EXPECT_EQ(test, hits, 1);
+	KUNIT_EXPECT_EQ(test, marker_disconnect("marker_test:none", &plain_probe, &hits), 0);
+	KUNIT_EXPECT_EQ(test, marker_disconnect("marker_test:none", &plain_probe, &hits), -ENOENT);
+
+	/* The marker has an int. */
+	KUNIT_EXPECT_EQ(test, marker_connect("marker_test:two", &unsigned_probe, &hits), -EINVAL);
+	pass_two(1, "");
+	KUNIT_EXPECT_EQ(test, hits, 1);
+	marker_synchronize();
 }
 
 static void test_several_probes(struct kunit *test)
@@ -435,6 +501,7 @@ static void test_changed_while_passed(struct kunit *test)
 static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_formats),
 	KUNIT_CASE(test_connect),
+	KUNIT_CASE(test_types),
 	KUNIT_CASE(test_several_probes),
 	KUNIT_CASE(test_arguments),
 	KUNIT_CASE(test_registers),

@@ -6,9 +6,7 @@
  *	trace_mark(net, drop, "dev=%s len=%u", dev->name, skb->len);
  *
  * is a NOP of five bytes until a probe is connected to the marker "net:drop": the
- * tracing event of that name, or a function:
- *
- *	marker_probe_register("net:drop", "dev=%s len=%u", probe, private);
+ * tracing event of that name, or a function that <linux/marker_probe.h> defines.
  */
 #ifndef _LINUX_MARKER_H
 #define _LINUX_MARKER_H

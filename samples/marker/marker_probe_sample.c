@@ -6,7 +6,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
-#include <linux/marker.h>
+#include <linux/marker_probe.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
@@ -19,13 +19,13 @@ struct sums {
 
 static struct sums sums;
 
-/* The format gives the types: an int, a string, a size_t. Do not keep the string. */
-static void sample_probe(void *private, const u64 *args)
+/* The compiler compares the types with the format. Do not keep the string. */
+MARKER_PROBE(sample_probe, "%d \"%s\" of %zu", int, number, const char *, text, size_t, length)
 {
 	struct sums *to = private;
 
 	atomic_inc(&to->lines);
-	atomic64_add(args[2], &to->characters);
+	atomic64_add(length, &to->characters);
 }
 
 static int sums_show(struct seq_file *m, void *v)
@@ -40,7 +40,7 @@ static struct dentry *file;
 
 static int __init probe_sample_init(void)
 {
-	int ret = marker_probe_register(name, "%d \"%s\" of %zu", sample_probe, &sums);
+	int ret = marker_connect(name, &sample_probe, &sums);
 
 	if (ret)
 		return ret;
@@ -52,7 +52,7 @@ module_init(probe_sample_init);
 static void __exit probe_sample_exit(void)
 {
 	debugfs_remove(file);
-	marker_probe_unregister(name, sample_probe, &sums);
+	marker_disconnect(name, &sample_probe, &sums);
 	marker_synchronize();
 }
 module_exit(probe_sample_exit);

@@ -61,6 +61,40 @@ for my $how (['on', "@on"], ['off', '']) {
 	}
 }
 
+# Probes with types
+my $probe_head = "#include <linux/marker_probe.h>\n";
+my $connect = 'int f(void) { return marker_connect("x:y", &p, 0); }';
+my @right_probes = (
+	'no argument'		=> 'MARKER_PROBE(p, "text") { }',
+	'one'			=> 'MARKER_PROBE(p, "%d", int, a) { (void)(a + 1); }',
+	'a string and a long'	=> 'MARKER_PROBE(p, "%s %ld", const char *, s, long, n) { (void)s[n]; }',
+	'eight'			=> 'MARKER_PROBE(p, "%d%d%d%d%d%d%d%d", int, a, int, b, int, c, int, d,
+					int, e, int, f, int, g, int, h) { (void)(a + h); }',
+	'what is private'	=> 'MARKER_PROBE(p, "%d", int, a) { *(int *)private += a; }',
+);
+my @wrong_probes = (
+	'an argument too few'	=> 'MARKER_PROBE(p, "%d %d", int, a) { }',
+	'an argument too many'	=> 'MARKER_PROBE(p, "%d", int, a, int, b) { }',
+	'another type'		=> 'MARKER_PROBE(p, "%d", const char *, a) { }',
+	'another size'		=> 'MARKER_PROBE(p, "%d", long, a) { }',
+	'a type without a name'	=> 'MARKER_PROBE(p, "%d", int) { }',
+	'nine arguments'	=> 'MARKER_PROBE(p, "%d%d%d%d%d%d%d%d%d", int, a, int, b, int, c, int, d,
+					int, e, int, f, int, g, int, h, int, i) { }',
+	'a format in a variable' => 'static const char *s; MARKER_PROBE(p, s, int, a) { }',
+);
+
+for my $how (['on', "@on"], ['off', '']) {
+	my ($name, $flags) = @$how;
+	for (my $i = 0; $i < @right_probes; $i += 2) {
+		is(compile($flags, "$probe_head$right_probes[$i + 1]\n$connect"), '',
+			"$name: a probe: $right_probes[$i]");
+	}
+	for (my $i = 0; $i < @wrong_probes; $i += 2) {
+		like(compile($flags, "$probe_head$wrong_probes[$i + 1]\n$connect"), qr/error/,
+			"$name: no probe: $wrong_probes[$i]");
+	}
+}
+
 # names FUNCTION: the names of its instructions; which registers they use may differ. A
 # NOP of five bytes is "nop5".
 sub names
