@@ -24,6 +24,7 @@ struct marker;
 struct module;
 struct seq_file;
 struct trace_array;
+struct trace_event_call;
 
 /* The most arguments that a marker can have; more do not compile. */
 #define MARKER_ARGS_MAX	8
@@ -165,8 +166,10 @@ static inline int marker_batch_end(void) { return 0; }
 
 #ifdef CONFIG_MARKER_EVENTS
 void marker_files_create(struct dentry *dir, struct trace_array *tr);
+bool is_marker_event(const struct trace_event_call *call);
 #else
 static inline void marker_files_create(struct dentry *dir, struct trace_array *tr) { }
+static inline bool is_marker_event(const struct trace_event_call *call) { return false; }
 #endif
 
 /**

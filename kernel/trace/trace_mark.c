@@ -218,7 +218,7 @@ static marker_probe_func *event_probe(const struct mark_event *event)
 #ifdef CONFIG_PERF_EVENTS
 static void mark_perf_probe(void *private, const u64 *args)
 {
-	const struct mark_event *event = private;
+	struct mark_event *event = private;
 	struct hlist_head *head = this_cpu_ptr(event->call.perf_events);
 	unsigned int size = event->size;
 	u16 room[MARKER_ARGS_MAX];
@@ -226,7 +226,8 @@ static void mark_perf_probe(void *private, const u64 *args)
 	void *entry;
 	int rctx;
 
-	if (hlist_empty(head))
+	/* A BPF program runs on all CPUs, whichever the perf event is on. */
+	if (!bpf_prog_array_valid(&event->call) && hlist_empty(head))
 		return;
 
 	if (event->strings)
@@ -239,7 +240,7 @@ static void mark_perf_probe(void *private, const u64 *args)
 		return;
 	perf_fetch_caller_regs(regs);
 	store_args(event, entry, args, room, true);
-	perf_trace_buf_submit(entry, size, rctx, event->call.event.type, 1, regs, head, NULL);
+	perf_trace_run_bpf_submit(entry, size, rctx, &event->call, 1, regs, head, NULL);
 }
 #endif
 
@@ -548,6 +549,19 @@ static int event_register(struct mark_event *event)
 	return ret;
 }
 
+/**
+ * is_marker_event - is this the event of a marker?
+ * @call: any event
+ *
+ * Context: any.
+ *
+ * Return: whether it is.
+ */
+bool is_marker_event(const struct trace_event_call *call)
+{
+	return call->class->reg == mark_event_reg;
+}
+
 /* Is the name one of a list of patterns? */
 static bool one_matches(const char *patterns, const char *name)
 {
@@ -575,7 +589,7 @@ static int enable_matching(struct trace_array *tr, const char *patterns, bool on
 
 	marker_batch_begin();
 	list_for_each_entry(file, &tr->events, list) {
-		if (file->event_call->class->reg != mark_event_reg ||
+		if (!is_marker_event(file->event_call) ||
 		    !one_matches(patterns, event_of(file->event_call)->name))
 			continue;
 		ret = trace_event_enable_disable(file, on, 0);
@@ -649,7 +663,7 @@ static int set_show(struct seq_file *m, void *v)
 
 	guard(mutex)(&event_mutex);
 	list_for_each_entry(file, &tr->events, list) {
-		if (file->event_call->class->reg == mark_event_reg &&
+		if (is_marker_event(file->event_call) &&
 		    (file->flags & EVENT_FILE_FL_ENABLED) &&
 		    !(file->flags & EVENT_FILE_FL_SOFT_DISABLED))
 			seq_printf(m, "%s\n", event_of(file->event_call)->name);

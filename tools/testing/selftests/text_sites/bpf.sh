@@ -301,9 +301,39 @@ killed_with_programs_attached()
 	nothing_attached
 }
 
+# field EVENT NAME: its offset and size
+field()
+{
+	sed -nE "s/^\tfield:.* $2(\[\])?;\toffset:([0-9]+);\tsize:([0-9]+);.*/\2 \3/p" "events/$1/format"
+}
+
+# A marker is attached to by its name, as a tracepoint is.
+the_event_of_a_marker()
+{
+	local format=events/named/equals
+	start
+	[ -e available_markers ] || skip "no markers"
+	[ -e "$HERE/test_modules/markers_named.ko" ] || skip "no module markers_named"
+	trap 'stop_jobs; rmmod markers_named' EXIT
+	insmod "$HERE/test_modules/markers_named.ko"
+	ok event a "$(< $format/id) $(field named/equals len)"
+	equal "state" "$(sed -n 's/^named:equals \([a-z]*\) .*/\1/p' available_markers)" on
+	taskset -c 0 bash -c 'printf word > /sys/module/markers_named/parameters/pass'
+	equal "seen" "$(bpf seen a)" "1 4"
+	taskset -c $(($(nproc) - 1)) bash -c 'printf longer > /sys/module/markers_named/parameters/pass'
+	equal "seen on the last CPU" "$(bpf seen a)" "1 6"
+	equal "beyond its fields" "$(bpf event b "$(< $format/id)" 64 4)" "Permission denied"
+	ok event c "$(< events/named/quoted/id) $(field named/quoted at)"
+	printf word > /sys/module/markers_named/parameters/pass
+	equal "a long" "$(bpf seen c)" "1 16"
+	ok detach a
+	ok detach c
+	equal "state afterwards" "$(sed -n 's/^named:equals \([a-z]*\) .*/\1/p' available_markers)" off
+}
+
 run_tests arguments return_values all_arguments changed_return_values \
 	the_kernels_own_function_for_fmod_ret detaching_waits_for_no_task_to_leave \
 	a_sleepable_program_waits_for_tasks_in_it refused \
 	beside_others_the_tracer_most_often beside_others_a_program_most_often \
 	beside_others_the_kprobe_most_often with_everything_traced \
-	killed_with_programs_attached
+	killed_with_programs_attached the_event_of_a_marker

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bpf_functions: attaches BPF programs to kernel functions and says what they
+ * bpf_functions: attaches BPF programs to kernel functions and events and says what they
  * see. Takes commands, one a line; answers each with one line.
  *
  *   attach NAME KIND FUNCTION [VALUE]	KIND is fentry, fentry.s (which may sleep), fexit
  *					or fmod_ret; VALUE is what a fmod_ret program
  *					returns
+ *   event NAME ID OFFSET SIZE		attaches to the tracing event of this number; what is
+ *					seen is SIZE bytes at OFFSET in it, whoever passes it
  *   detach NAME
  *   lseek OFFSET			to there: the result or -errno
  *   ioctl COMMAND ARGUMENT		the result or -errno
@@ -24,12 +26,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+
+#include <linux/perf_event.h>
 
 #define MAX_PROGRAMS	32
 #define MAX_WORDS	8	/* six arguments and the return value */
@@ -40,6 +45,7 @@
 struct program {
 	char	name[16];
 	int	map, prog, link;
+	int	offset;		/* in an event; 0: not of an event */
 	int	nr_words;
 	int	size[MAX_WORDS];
 };
@@ -58,29 +64,40 @@ struct seen {
 	unsigned long long calls, word[MAX_WORDS];
 };
 
-/* If it is this process: count, store what the context has, return @value */
+static int width(int size)
+{
+	return size == 8 ? BPF_DW : size == 4 ? BPF_W : size == 2 ? BPF_H : BPF_B;
+}
+
+/* If it is this process, or an event: count, store what the context has, return @value */
 static int build(struct bpf_insn *insn, const struct program *p, int value)
 {
-	int n = 0, skip, i;
+	int n = 0, skip = 0, i;
 
 	insn[n++] = INSN(BPF_ALU64 | BPF_MOV | BPF_X, 6, 1, 0, 0);
-	insn[n++] = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_current_pid_tgid);
-	insn[n++] = INSN(BPF_ALU64 | BPF_RSH | BPF_K, 0, 0, 0, 32);
-	skip = n++;
+	if (!p->offset) {
+		insn[n++] = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_current_pid_tgid);
+		insn[n++] = INSN(BPF_ALU64 | BPF_RSH | BPF_K, 0, 0, 0, 32);
+		skip = n++;
+	}
 	insn[n++] = INSN(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_VALUE, 0, p->map);
 	insn[n++] = INSN(0, 0, 0, 0, 0);
 	insn[n++] = INSN(BPF_LDX | BPF_MEM | BPF_DW, 2, 1, 0, 0);
 	insn[n++] = INSN(BPF_ALU64 | BPF_ADD | BPF_K, 2, 0, 0, 1);
 	insn[n++] = INSN(BPF_STX | BPF_MEM | BPF_DW, 1, 2, 0, 0);
 	for (i = 0; i < p->nr_words; i++) {
-		insn[n++] = INSN(BPF_LDX | BPF_MEM | BPF_DW, 2, 6, 8 * i, 0);
+		insn[n++] = p->offset ?
+			INSN(BPF_LDX | BPF_MEM | width(p->size[i]), 2, 6, p->offset, 0) :
+			INSN(BPF_LDX | BPF_MEM | BPF_DW, 2, 6, 8 * i, 0);
 		insn[n++] = INSN(BPF_STX | BPF_MEM | BPF_DW, 1, 2, 8 + 8 * i, 0);
 	}
 	insn[n++] = INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, value);
 	insn[n++] = INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	insn[skip] = INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, n - skip - 1, getpid());
-	insn[n++] = INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0);
-	insn[n++] = INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	if (skip) {
+		insn[skip] = INSN(BPF_JMP | BPF_JNE | BPF_K, 0, 0, n - skip - 1, getpid());
+		insn[n++] = INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0);
+		insn[n++] = INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	}
 	return n;
 }
 
@@ -102,6 +119,12 @@ static int find_words(struct program *p, const char *func, int with_return)
 	return id;
 }
 
+static int create_map(struct program *p)
+{
+	p->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "seen", 4, sizeof(struct seen), 1, NULL);
+	return p->map;
+}
+
 static int load(struct program *p, enum bpf_attach_type type, __u32 flags, const char *func,
 		int value)
 {
@@ -112,8 +135,7 @@ static int load(struct program *p, enum bpf_attach_type type, __u32 flags, const
 	id = find_words(p, func, type != BPF_TRACE_FENTRY);
 	if (id < 0)
 		return id;
-	p->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "seen", 4, sizeof(struct seen), 1, NULL);
-	if (p->map < 0)
+	if (create_map(p) < 0)
 		return p->map;
 	opts.attach_btf_id = id;
 	p->prog = bpf_prog_load(BPF_PROG_TYPE_TRACING, "seen", "GPL", insn,
@@ -157,10 +179,10 @@ static void load_and_attach(char *name, const char *kind, const char *func, int 
 		enum bpf_attach_type	type;
 		__u32			flags;
 	} kinds[] = {
-		{ "fentry", BPF_TRACE_FENTRY },
+		{ "fentry", BPF_TRACE_FENTRY, 0 },
 		{ "fentry.s", BPF_TRACE_FENTRY, BPF_F_SLEEPABLE },
-		{ "fexit", BPF_TRACE_FEXIT },
-		{ "fmod_ret", BPF_MODIFY_RETURN },
+		{ "fexit", BPF_TRACE_FEXIT, 0 },
+		{ "fmod_ret", BPF_MODIFY_RETURN, 0 },
 	};
 	struct program *p = find("");
 	int err = -EINVAL;
@@ -210,6 +232,51 @@ static void run(const struct program *p)
 		puts(strerror(-err));
 	else
 		printf("%u\n", opts.retval);
+}
+
+/* As libbpf does it: the perf event is on one CPU, the program runs on all. */
+static int attach_event(struct program *p, int id)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.sample_period = 1,
+	};
+	struct bpf_insn insn[MAX_INSNS];
+
+	if (create_map(p) < 0)
+		return p->map;
+	p->prog = bpf_prog_load(BPF_PROG_TYPE_TRACEPOINT, "seen", "GPL", insn,
+				build(insn, p, 0), NULL);
+	if (p->prog < 0)
+		return p->prog;
+	p->link = syscall(__NR_perf_event_open, &attr, -1, 0, -1, 0);
+	if (p->link < 0 || ioctl(p->link, PERF_EVENT_IOC_SET_BPF, p->prog) ||
+	    ioctl(p->link, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
+}
+
+static void event(char *name, int id, int offset, int size)
+{
+	struct program *p = find("");
+	int err = -EINVAL;
+
+	if (p) {
+		p->offset = offset;
+		p->size[0] = size;
+		p->nr_words = 1;
+		err = attach_event(p, id);
+	}
+	if (err < 0) {
+		printf("%s\n", strerror(-err));
+		if (p)
+			unload(p);
+		return;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	puts("ok");
 }
 
 /* The names of @functions are between spaces. */
@@ -265,6 +332,8 @@ static void command(char *line, int file)
 	p = find(name);
 	if (!strcmp(verb, "attach") && *func && !p) {
 		load_and_attach(name, kind, func, value);
+	} else if (!strcmp(verb, "event") && *func && !p) {
+		event(name, atoi(kind), atoi(func), value);
 	} else if (!strcmp(verb, "lseek")) {
 		result(lseek(file, strtol(name, NULL, 0), SEEK_SET));
 	} else if (!strcmp(verb, "ioctl")) {
