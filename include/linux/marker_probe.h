@@ -66,7 +66,8 @@ struct marker_probe {
 
 /**
  * MARKER_PROBE - define a probe, whose body follows
- * @probe: its name, as a static struct marker_probe
+ * @probe: its name, as a static struct marker_probe. What is called, and named in files and
+ *	messages, is a function of this name with _func behind it.
  * @fmt: the format of its markers, a literal
  * @params: type and name of each argument, by turns. Strings and pointers are good while the
  *	probe runs at best. Before these, there is void *private, as the probe was connected.
@@ -76,22 +77,22 @@ struct marker_probe {
  */
 #define MARKER_PROBE(probe, fmt, params...)						\
 static __always_inline void								\
-__typed_##probe(void *private MARKER_MAP(__MARKER_PARAMETER, ##params));		\
+probe##_typed(void *private MARKER_MAP(__MARKER_PARAMETER, ##params));			\
 											\
-static void __probe_##probe(void *private, const u64 *args)				\
+static void probe##_func(void *private, const u64 *args)				\
 {											\
 	if (0)										\
 		marker_check_format("" fmt MARKER_MAP(__MARKER_ARGUMENT, ##params));	\
-	__typed_##probe(private MARKER_MAP(__MARKER_ARGUMENT, ##params));		\
+	probe##_typed(private MARKER_MAP(__MARKER_ARGUMENT, ##params));			\
 }											\
 											\
 static const struct marker_probe probe = {						\
 	.format	= fmt,									\
-	.func	= __probe_##probe,							\
+	.func	= probe##_func,								\
 };											\
 											\
 static __always_inline void								\
-__typed_##probe(void *private MARKER_MAP(__MARKER_PARAMETER, ##params))
+probe##_typed(void *private MARKER_MAP(__MARKER_PARAMETER, ##params))
 
 /**
  * marker_connect - connect a probe to the markers of a name

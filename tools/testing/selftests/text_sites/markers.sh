@@ -77,10 +77,10 @@ the_list_shows_all()
 	equal "line" "$(sed -nE 's,^sample:line off [^ ]*samples/marker/marker_sample.c:[0-9]+ ,,p' \
 		available_markers)" "[$SAMPLE] \"%d \\\"%s\\\" of %zu\""
 	modprobe $PROBE
-	equal "on" "$(sed -nE 's/^sample:line on .*" //p' available_markers)" "sample_probe [$PROBE]"
+	equal "on" "$(sed -nE 's/^sample:line on .*" //p' available_markers)" "sample_probe_func [$PROBE]"
 	rmmod $SAMPLE
 	equal "waiting" "$(grep ^sample: available_markers)" \
-		"sample:line waiting - - \"%d \\\"%s\\\" of %zu\" sample_probe [$PROBE]"
+		"sample:line waiting - - \"%d \\\"%s\\\" of %zu\" sample_probe_func [$PROBE]"
 	rmmod $PROBE
 	equal "gone" "$(grep ^sample: available_markers)" ""
 }
