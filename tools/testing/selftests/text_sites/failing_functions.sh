@@ -5,13 +5,18 @@
 #
 # With slub_debug=U on the kernel's command line, they also see whether anything has been
 # leaked, or with kmemleak. That takes long. With failing_all there, each allocation fails
-# alone and with all others after it; otherwise those that are many take turns.
+# alone, and with failing_all=both also with all others after it; otherwise those that are many
+# take turns.
 
 . "$(dirname "$0")/functions.sh"
 
 DEBUG=/sys/kernel/debug
 FAIL_NTH="$HERE/fail_nth"
-[[ " $(< /proc/cmdline) " != *' failing_all '* ]] || all_fail=1
+case " $(< /proc/cmdline) " in
+*' failing_all '*) all_fail=alone ;;
+*' failing_all=both '*) all_fail=both ;;
+*) all_fail='' ;;
+esac
 
 # What is told about functions that are not ours does not count, nor do allocations that are
 # kept for the next time: pages of targets, the map's leaves, and stacks of return addresses.
@@ -170,7 +175,10 @@ each()
 		for ((n = 1; n < 20000; n += step)); do
 			try "$n$mode" "$@"
 			[ "$said" != none ] || break
-			[[ $all_fail || $n -lt 8 ]] || step=${every:-5}
+			case $all_fail$mode in
+			alone | both | both-) ;;
+			*) [ $n -lt 8 ] || step=${every:-5} ;;
+			esac
 			[ "$error" != 0 ] || continue
 			try 0 "$@"
 			equal "'${*:2}' after allocation $n$mode has failed" "$error" 0
