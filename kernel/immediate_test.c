@@ -296,6 +296,15 @@ static noinline u64 read64(void)
 	return imv_read(test_text64);
 }
 
+/* Not in %rax, where it is returned */
+static noinline int read32_cx(void)
+{
+	int value = imv_read(test_text32);
+
+	asm volatile("" : "+c" (value));
+	return value;
+}
+
 static noinline bool cond32(void)
 {
 	if (imv_cond(test_text32))
@@ -341,19 +350,22 @@ static void test_text(struct kunit *test)
 		u8	size, at, value_size;
 	} cases[] = {
 		{ read8, 7, 3, 4 }, { read32, 7, 3, 4 }, { read64, 10, 2, 8 },
+		{ read32_cx, 7, 3, 4 },
 	};
 	struct text_site_table *table;
 	struct text_site *site;
 
 	for (int round = 0; round < 2; round++) {
-		const u64 values[] = { round ? 5 : 0x81, round ? -2u : 0x12345678,
-				       round ? 3ull << 60 : 0x1122334455667788ull };
+		const u64 value32 = round ? -2u : 0x12345678;
+		const u64 values[] = { round ? 5 : 0x81, value32,
+				       round ? 3ull << 60 : 0x1122334455667788ull, value32 };
 
 		KUNIT_ASSERT_EQ(test, imv_set(test_text8, values[0]), 0);
 		KUNIT_ASSERT_EQ(test, imv_set(test_text32, values[1]), 0);
 		KUNIT_ASSERT_EQ(test, imv_set(test_text64, values[2]), 0);
 		KUNIT_EXPECT_EQ(test, read8(), (u8)values[0]);
 		KUNIT_EXPECT_EQ(test, read32(), (int)values[1]);
+		KUNIT_EXPECT_EQ(test, read32_cx(), (int)values[1]);
 		KUNIT_EXPECT_EQ(test, read64(), values[2]);
 
 		for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {

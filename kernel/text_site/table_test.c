@@ -293,6 +293,11 @@ static void test_areas_go(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, addr, addr, NULL), &sites[i]);
 	}
 
+	/* A dead one is as if it were not there. */
+	sites[0].state |= TEXT_SITE_DEAD;
+	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, text(0), text(0), NULL));
+	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text(0), text(1), NULL), &sites[1]);
+
 	text_areas_forget(table, (unsigned long)__init_begin, (unsigned long)__init_end);
 	text_site_table_add(other);
 	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text_site_addr(&others[0]),
