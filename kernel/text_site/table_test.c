@@ -177,10 +177,19 @@ static void test_modules_have_whole_tables(struct kunit *test)
 static void test_modules_text_is_as_compiled(struct kunit *test)
 {
 	static struct text_site sites[1];
+	unsigned long addr = text(0);
 
-	site_set(&sites[0], text(0), 0);
+	site_set(&sites[0], addr, 0);
 	test_kind.original = (unsigned long)&test_kind;
 	KUNIT_EXPECT_EQ(test, init_of_module(sites, 1), -EINVAL);
+
+	/* Something in the text that looks like a call */
+	while (!arch_text_site_get(&test_kind, addr))
+		addr++;
+	site_set(&sites[0], addr, 0);
+	KUNIT_EXPECT_EQ(test, init_of_module(sites, 1), -EINVAL);
+	test_kind.original = arch_text_site_get(&test_kind, addr);
+	KUNIT_EXPECT_EQ(test, init_of_module(sites, 1), 0);
 	test_kind.original = 0;
 }
 
@@ -263,6 +272,14 @@ static void test_areas(struct kunit *test)
 	}
 }
 
+/* Where the entry code of the breakpoint looks for a site at an address */
+static const struct text_area *led_to(unsigned long addr)
+{
+	const unsigned long page = addr >> PAGE_SHIFT;
+
+	return test_kind.map[(page >> TEXT_LEAF_SHIFT) % TEXT_MAP_SIZE][page % BIT(TEXT_LEAF_SHIFT)];
+}
+
 /* Text that goes is not found any more, what comes in its place is. */
 static void test_areas_go(struct kunit *test)
 {
@@ -293,12 +310,18 @@ static void test_areas_go(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, addr, addr, NULL), &sites[i]);
 	}
 
+	text_areas_index(table);
+	KUNIT_EXPECT_PTR_EQ(test, led_to(text_site_addr(&sites[2])), &table->areas[1]);
+
 	/* A dead one is as if it were not there. */
 	sites[0].state |= TEXT_SITE_DEAD;
 	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, text(0), text(0), NULL));
 	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text(0), text(1), NULL), &sites[1]);
 
 	text_areas_forget(table, (unsigned long)__init_begin, (unsigned long)__init_end);
+	KUNIT_EXPECT_PTR_NE(test, led_to(text_site_addr(&sites[2])), &table->areas[1]);
+	KUNIT_EXPECT_NULL(test, text_site_find(&test_kind, text_site_addr(&sites[2]),
+					       text_site_addr(&sites[2]), NULL));
 	text_site_table_add(other);
 	KUNIT_EXPECT_PTR_EQ(test, text_site_find(&test_kind, text_site_addr(&others[0]),
 						 text_site_addr(&others[0]), NULL), &others[0]);

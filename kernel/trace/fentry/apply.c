@@ -85,7 +85,6 @@ static struct ops_set *set_changed(const struct ops_set *set, const struct apply
 	const struct fentry_change *change = apply->change;
 	struct ftrace_ops **ops __free(kfree) = NULL;
 	unsigned int room = wanted ? change->nr : 0, nr = 0, i, j;
-	unsigned long flags = 0;
 
 	for (i = 0; i < set->nr; i++)
 		room += !fentry_ops_among(change->ops, change->nr, set->ops[i]);
@@ -99,11 +98,8 @@ static struct ops_set *set_changed(const struct ops_set *set, const struct apply
 		if (fentry_ops_among(change->ops, change->nr, set->ops[i]))
 			continue;
 		ops[nr++] = set->ops[i];
-		flags |= set->ops[i]->flags;
 	}
 	for (i = 0; nr < room; i++) {
-		if (flags & change->ops[i]->flags & FENTRY_EXCLUSIVE)
-			return ERR_PTR(-EBUSY);
 		for (j = nr++; j && comes_before(change->ops[i], ops[j - 1]); j--)
 			ops[j] = ops[j - 1];
 		ops[j] = change->ops[i];
@@ -341,10 +337,12 @@ static int tables_apply(struct apply *apply)
 /*
  * Makes sites what they should be after a change. Sleeps.
  *
- * Returns 0; or with no text changed -ENODEV after ftrace_kill(), -EBUSY if two ops at a
- * site want what only one can have, -EINVAL if the text of a site is not what it should
- * be, or -ENOMEM, which only the first ops of all can get. Then the caller has to put
- * the data back and to apply the reverse.
+ * Two ops that want at a site what only one can have are refused before this, by
+ * check_exclusive().
+ *
+ * Returns 0; or with no text changed -ENODEV after ftrace_kill(), -EINVAL if the text of a
+ * site is not what it should be, or -ENOMEM, which only the first ops of all can get. Then
+ * the caller has to put the data back and to apply the reverse.
  */
 int fentry_apply(const struct fentry_change *change)
 {

@@ -96,7 +96,7 @@ static void test_many_combinations(struct kunit *test)
 
 	fake_init(FTRACE_OPS_FL_STUB);
 	mutex_lock(&ftrace_lock);
-	fentry_sets_max = min(max, 3000u);
+	fentry_sets_max = min(max, 1000u);
 	for (unsigned long bits = 1; bits <= 70000; bits++) {
 		set = set_of(bits, false);
 		if (IS_ERR(set))
@@ -109,7 +109,7 @@ static void test_many_combinations(struct kunit *test)
 	mutex_unlock(&ftrace_lock);
 
 	KUNIT_EXPECT_EQ(test, own + sharing, 70000);
-	KUNIT_EXPECT_GT(test, own, 2000);
+	KUNIT_EXPECT_GT(test, own, 500);
 	KUNIT_EXPECT_GT(test, sharing, 60000);
 }
 
@@ -377,7 +377,7 @@ static void test_random_filters(struct kunit *test)
 static struct kunit_case set_cases[] = {
 	KUNIT_CASE(test_sets_are_interned),
 	KUNIT_CASE(test_stub_is_not_called),
-	KUNIT_CASE(test_many_combinations),
+	KUNIT_CASE_SLOW(test_many_combinations),
 	{}
 };
 

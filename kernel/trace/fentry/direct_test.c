@@ -178,6 +178,33 @@ static void test_bad_calls(struct kunit *test)
 	expect_call(test, 654321, 0, 0, 0);
 }
 
+/* Of two that change where the function goes on, the second is refused. */
+static void test_two_ipmodify(struct kunit *test)
+{
+	struct ftrace_ops *first = filtered(test, sizeof(*first));
+	struct ftrace_ops *second = filtered(test, sizeof(*second));
+
+	first->func = go_elsewhere;
+	first->flags |= FTRACE_OPS_FL_IPMODIFY;
+	/* It could, but does not. */
+	second->func = count;
+	second->flags |= FTRACE_OPS_FL_IPMODIFY;
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(first), 0);
+	KUNIT_EXPECT_EQ(test, register_ftrace_function(second), -EBUSY);
+
+	/* Nor by its filter */
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(second, CALLER, 0, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(second), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(second, CALLEE, 0, 0), -EBUSY);
+	expect_call(test, 654321 + 6, 0, 0, 1);
+
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(first), 0);
+	expect_call(test, 654321, 0, 0, 1);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(second, CALLEE, 0, 0), 0);
+	expect_call(test, 654321, 0, 0, 2);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(second), 0);
+}
+
 /* With an ops that changes where the function goes on, whoever comes first */
 static void test_with_ipmodify(struct kunit *test)
 {
@@ -614,6 +641,7 @@ static struct kunit_case direct_cases[] = {
 	KUNIT_CASE(test_alone),
 	KUNIT_CASE(test_with_callbacks),
 	KUNIT_CASE(test_bad_calls),
+	KUNIT_CASE(test_two_ipmodify),
 	KUNIT_CASE(test_with_ipmodify),
 	KUNIT_CASE(test_silenced),
 	KUNIT_CASE(test_each_its_own),

@@ -234,12 +234,14 @@ static void test_match(struct kunit *test)
 /* What a callback sees */
 struct seen {
 	struct ftrace_ops	ops;
-	unsigned int		calls;
+	unsigned int		calls, turn;
 	unsigned long		ip, parent_ip, arg[6];
 	unsigned long		at_sp;
 	bool			has_regs, found_caller;
 	struct pt_regs		regs;
 };
+
+static unsigned int turns;
 
 static void see(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		struct ftrace_regs *fregs)
@@ -249,6 +251,7 @@ static void see(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op
 	unsigned int i, nr;
 
 	seen->calls++;
+	seen->turn = ++turns;
 	seen->ip = ip;
 	seen->parent_ip = parent_ip;
 	for (i = 0; i < 6; i++)
@@ -314,6 +317,9 @@ static void test_callbacks(struct kunit *test)
 			expect_seen(test, &seen[i], n - i);
 			KUNIT_EXPECT_FALSE(test, seen[i].has_regs);
 		}
+		/* The latest is called first. */
+		for (i = 1; i < n; i++)
+			KUNIT_EXPECT_LT(test, seen[i].turn, seen[i - 1].turn);
 	}
 	/* Not in the order in which they came */
 	for (i = 0; i < 4; i++)
@@ -345,6 +351,38 @@ static void test_all_registers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, regs->flags & X86_EFLAGS_IF);
 	detach(test, &seen[0]);
 	detach(test, &seen[1]);
+}
+
+static void set_carry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		      struct ftrace_regs *fregs)
+{
+	ftrace_get_regs(fregs)->flags |= X86_EFLAGS_CF;
+}
+
+static void clear_carry(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
+{
+	ftrace_get_regs(fregs)->flags &= ~X86_EFLAGS_CF;
+}
+
+static void test_changed_flags(struct kunit *test)
+{
+	ftrace_func_t funcs[] = { set_carry, clear_carry };
+
+	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
+		struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
+
+		KUNIT_ASSERT_NOT_NULL(test, ops);
+		ops->func = funcs[i];
+		ops->flags = FTRACE_OPS_FL_SAVE_REGS;
+		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(ops, (unsigned long)fentry_test_flags,
+							   0, 1), 0);
+		KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+		KUNIT_EXPECT_EQ(test, fentry_test_flags() & X86_EFLAGS_CF,
+				funcs[i] == set_carry ? X86_EFLAGS_CF : 0);
+		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+		ftrace_free_filter(ops);
+	}
 }
 
 /* Two ops with the same filters are switched together. */
@@ -527,6 +565,7 @@ static struct kunit_suite filter_suite = {
 static struct kunit_case ops_cases[] = {
 	KUNIT_CASE(test_callbacks),
 	KUNIT_CASE(test_all_registers),
+	KUNIT_CASE(test_changed_flags),
 	KUNIT_CASE(test_shared_filter),
 	KUNIT_CASE(test_unfiltered_ipmodify),
 	KUNIT_CASE(test_bad_addresses),

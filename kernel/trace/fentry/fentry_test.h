@@ -8,6 +8,7 @@
 long fentry_test_callee(long a, long b, long c, long d, long e, long f);
 long fentry_test_other(long a, long b, long c, long d, long e, long f);
 long fentry_test_caller(void);
+unsigned long fentry_test_flags(void);
 
 extern int fentry_test_direct_hits[2];
 extern const u8 fentry_test_direct_a[], fentry_test_direct_b[];

@@ -23,3 +23,12 @@ noinline long fentry_test_caller(void)
 	barrier();
 	return ret;
 }
+
+/* The flags that it was entered with, as nothing changes them before */
+noinline unsigned long fentry_test_flags(void)
+{
+	unsigned long flags;
+
+	asm volatile("pushf; pop %0" : "=r" (flags));
+	return flags;
+}

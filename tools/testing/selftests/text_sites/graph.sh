@@ -35,6 +35,19 @@ traced()
 	done | xargs
 }
 
+# Each call is as deep as it is, also where nothing restricts the tracer. A file may be read
+# by the kernel itself, or be another one, which calls nothing.
+calls_are_nested()
+{
+	begin_graph
+	equal "calls" "$(traced)" "$CALLS"
+	equal "nested" "$(sed -nE 's/.*\|  ( *[a-z_]+\(\) \{| *proc.*;)/\1/p' trace | sort -u)" \
+		"    proc_reg_read_iter();
+  vfs_read() {
+ksys_read() {"
+	end_graph
+}
+
 a_function_to_begin_with()
 {
 	begin_graph
@@ -150,6 +163,6 @@ some_cpus_only()
 	done
 }
 
-run_tests a_function_to_begin_with a_function_to_leave_out a_depth \
+run_tests calls_are_nested a_function_to_begin_with a_function_to_leave_out a_depth \
 	restricted_before_it_begins not_in_interrupts some_tasks_only \
 	an_instance_of_its_own some_cpus_only

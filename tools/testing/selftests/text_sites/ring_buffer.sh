@@ -500,6 +500,41 @@ swapped_while_events_come()
 	nothing_is_broken
 }
 
+# Whatever writes an event: the times of `counter` are small numbers.
+each_event_has_the_time_of_the_clock()
+{
+	local event times
+	trap put_back EXIT
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	echo 1 > events/sched/sched_process_exec/enable
+	echo counter > trace_clock
+	cat /proc/version > /dev/null
+	echo 0 > tracing_on
+	for event in 'vfs_read <-' 'sched_process_exec:'; do
+		times=$(grep -F ": $event" trace | awk '{ print $4 + 0 }')
+		[ -n "$times" ] || fail "no event: $event"
+		[ "$(sort -n <<< "$times" | tail -n1)" -lt 100000 ] || fail "$event: $(tail -n1 <<< "$times")"
+	done
+}
+
+# Tasks read and execute files with preemption on: no writer's own way of switching it off
+# is in the event.
+each_event_tells_how_deep_preemption_is_off()
+{
+	local event depths
+	trap put_back EXIT
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	echo 1 > events/sched/sched_process_exec/enable
+	cat /proc/version > /dev/null
+	echo 0 > tracing_on
+	for event in 'vfs_read <-' 'sched_process_exec:'; do
+		depths=$(grep -F ": $event" trace | awk '{ print substr($3, 4, 1) }' | sort -u | xargs)
+		equal "depth, $event" "$depths" .
+	done
+}
+
 # Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
 a_clock_empties_processors_that_are_gone()
 {
@@ -542,7 +577,8 @@ trap '! grep -q "^ring_test " /proc/modules || rmmod ring_test' EXIT
 run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_whole \
 	instances_have_the_same what_is_overwritten_is_counted what_does_not_fit_is_dropped \
 	what_is_discarded_leaves_nothing who_waits_sees_each_at_once who_waits_gets_all \
-	who_waits_meets_the_writer a_clock_empties_processors_that_are_gone \
+	who_waits_meets_the_writer each_event_has_the_time_of_the_clock \
+	each_event_tells_how_deep_preemption_is_off a_clock_empties_processors_that_are_gone \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come

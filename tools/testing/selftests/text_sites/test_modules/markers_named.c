@@ -7,7 +7,8 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
-static int pass(const char *text, const struct kernel_param *kp)
+/* The kernel has a function of this name, which has other arguments. */
+static int devkmsg_write(const char *text, const struct kernel_param *kp)
 {
 	const unsigned int len = strlen(text);
 
@@ -22,7 +23,7 @@ static int pass(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-static const struct kernel_param_ops pass_ops = { .set = pass };
+static const struct kernel_param_ops pass_ops = { .set = devkmsg_write };
 
 module_param_cb(pass, &pass_ops, NULL, 0200);
 
