@@ -696,31 +696,35 @@ static int set_release(struct inode *inode, struct file *filp)
 	return single_release(inode, filp);
 }
 
-/* One pattern a call, with a ! in front to disable: whoever writes calls again. */
+/* A pattern, with a ! in front to disable */
+static int set_pattern(struct trace_array *tr, const char *pattern)
+{
+	bool on = *pattern != '!';
+
+	guard(mutex)(&mark_mutex);
+	return enable_matching(tr, on ? pattern : pattern + 1, on);
+}
+
+/* One pattern a call: whoever writes calls again. */
 static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_array *tr = file_inode(filp)->i_private;
 	struct trace_parser parser;
-	const char *pattern;
-	ssize_t read, ret;
+	ssize_t ret;
+	int err;
 
 	if (!cnt)
 		return 0;
-
-	ret = tracing_update_buffers(tr);
-	if (ret < 0)
-		return ret;
 	if (trace_parser_get_init(&parser, PATTERN_SIZE))
 		return -ENOMEM;
 
-	read = trace_get_user(&parser, ubuf, cnt, ppos);
-	ret = read;
-	if (read >= 0 && trace_parser_loaded(&parser)) {
-		pattern = parser.buffer;
-		mutex_lock(&mark_mutex);
-		ret = enable_matching(tr, pattern + (*pattern == '!'), *pattern != '!');
-		mutex_unlock(&mark_mutex);
-		ret = ret ?: read;
+	ret = tracing_update_buffers(tr);
+	if (ret >= 0)
+		ret = trace_get_user(&parser, ubuf, cnt, ppos);
+	if (ret >= 0 && trace_parser_loaded(&parser)) {
+		err = set_pattern(tr, parser.buffer);
+		if (err)
+			ret = err;
 	}
 	trace_parser_put(&parser);
 	return ret;
@@ -765,7 +769,6 @@ static int __init mark_events_init(void)
 }
 core_initcall(mark_events_init);
 
-#ifdef CONFIG_MODULES
 /* Disable an event in every instance, and take it away. */
 static int event_unregister(struct mark_event *event)
 {
@@ -819,6 +822,7 @@ void marker_events_forget(void)
 		tracing_reset_all_online_cpus();
 }
 
+#ifdef CONFIG_MODULES
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
 	if (state == MODULE_STATE_COMING)
