@@ -301,11 +301,8 @@ killed_with_programs_attached()
 	nothing_attached
 }
 
-# field EVENT NAME: its offset and size
-field()
-{
-	sed -nE "s/^\tfield:.* $2(\[\])?;\toffset:([0-9]+);\tsize:([0-9]+);.*/\2 \3/p" "events/$1/format"
-}
+# field EVENT NAME: its offset and its size, in bytes
+field() { event_fields "$1" | sed -n "s/^$2 //p"; }
 
 # A marker is attached to by its name, as a tracepoint is.
 the_event_of_a_marker()

@@ -172,6 +172,19 @@ static struct program *find(const char *name)
 	return NULL;
 }
 
+/* A program that is attached has a name; of another, nothing is left. */
+static void finish(struct program *p, const char *name, int err)
+{
+	if (err < 0) {
+		printf("%s\n", strerror(-err));
+		if (p)
+			unload(p);
+		return;
+	}
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	puts("ok");
+}
+
 static void load_and_attach(char *name, const char *kind, const char *func, int value)
 {
 	static const struct {
@@ -194,14 +207,7 @@ static void load_and_attach(char *name, const char *kind, const char *func, int 
 	}
 	if (err >= 0)
 		err = attach(p);
-	if (err < 0) {
-		printf("%s\n", strerror(-err));
-		if (p)
-			unload(p);
-		return;
-	}
-	snprintf(p->name, sizeof(p->name), "%s", name);
-	puts("ok");
+	finish(p, name, err);
 }
 
 static void seen(struct program *p)
@@ -269,14 +275,7 @@ static void event(char *name, int id, int offset, int size)
 		p->nr_words = 1;
 		err = attach_event(p, id);
 	}
-	if (err < 0) {
-		printf("%s\n", strerror(-err));
-		if (p)
-			unload(p);
-		return;
-	}
-	snprintf(p->name, sizeof(p->name), "%s", name);
-	puts("ok");
+	finish(p, name, err);
 }
 
 /* The names of @functions are between spaces. */

@@ -97,7 +97,7 @@ run_tests()
 		  reset_tracing; old=$(complaints)
 		  "$name"; reset_tracing; check_clean "$old" ) 2>&1
 		status=$?
-		# One that failed has not come that far.
+		# A test that failed did not reset tracing.
 		[ $status -eq 0 ] || ( reset_tracing ) 2>&1
 		case $status in
 		0) ktap_test_pass "${name//_/ }" ;;
@@ -157,6 +157,13 @@ load()
 		ls -R /proc/1 /sys/kernel > /dev/null 2>&1
 		cat /proc/kallsyms /proc/interrupts > /dev/null 2>&1
 	done
+}
+
+# event_fields EVENT: of each field of an event's own: name, offset in bytes, size in bytes
+event_fields()
+{
+	sed -nE 's/^\tfield:.* ([^] [;]+)(\[[0-9]*\])?;\toffset:([0-9]+);\tsize:([0-9]+);.*/\1 \3 \4/p' \
+		"$TRACING/events/$1/format" | tail -n +5
 }
 
 # expect_error WHAT ERROR FILE TEXT: writing TEXT to FILE ends with ERROR

@@ -12,7 +12,8 @@ SUMS=/sys/kernel/debug/marker_probe_sample
 remove_modules()
 {
 	local module
-	for module in markers_many markers_bad markers_late markers_named bad_marker_format $PROBE $SAMPLE; do
+	for module in markers_many markers_bad markers_late markers_named bad_marker_format \
+			$PROBE $SAMPLE; do
 		! grep -q "^$module " /proc/modules || rmmod $module
 	done
 	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
@@ -104,8 +105,8 @@ filters_know_the_types()
 	echo '!hist:keys=arg3' > events/sample/line/trigger
 }
 
-# The names of an event's own fields
-fields() { sed -nE 's/^\tfield:.* ([^] [;]+)(\[[0-9]*\])?;.*/\1/p' "events/$1/format" | tail -n +5 | xargs; }
+# fields EVENT: their names
+fields() { event_fields "$1" | cut -d' ' -f1 | xargs; }
 
 formats_name_the_fields()
 {

@@ -5,32 +5,32 @@
 . "$(dirname "$0")/functions.sh"
 
 # What the kernel says it has chosen
-used() { dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p'; }
+used=$(dmesg | sed -n 's/.*fentry: .*sites, nop \([^ ]*\) .*/\1/p')
 
 every_site_holds_it()
 {
 	equal "kinds of text" "$("$HERE/site_text" < available_filter_functions_addrs)" \
-		"$(used) $(nr_available)"
+		"$used $(nr_available)"
 }
 
 it_is_the_one_asked_for()
 {
 	local asked chosen
-	asked=$(sed -n 's/.*text_nop=\([^ ]*\).*/\1/p' /proc/cmdline)
+	asked=$(setting text_nop '')
 	# The NOP that the kernel has to choose for the machine's processor
 	chosen=$(setting chosen_nop '')
 	[ -n "$asked$chosen" ] || skip "neither text_nop= nor chosen_nop= on the command line"
 	[ -z "$chosen" ] ||
-		equal "NOP of $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo)" "$(used)" "$chosen"
+		equal "NOP of $(sed -n 's/^model name.*: //p;T;q' /proc/cpuinfo)" "$used" "$chosen"
 	case $asked in
 	'') ;;
 	nopl | prefix | jmp0 | jmp3 | lea)
-		equal "NOP" "$(used)" "$asked" ;;
+		equal "NOP" "$used" "$asked" ;;
 	*)
 		dmesg | grep -q "text_site: text_nop=$asked is not known" || fail "no warning"
-		case $(used) in
+		case $used in
 		nopl | prefix) ;;
-		*) fail "$(used) is used" ;;
+		*) fail "$used is used" ;;
 		esac ;;
 	esac
 }
@@ -43,8 +43,7 @@ a_function_is_traced_and_no_more()
 	cat /proc/version > /dev/null
 	grep -q ': vfs_read <-' trace || fail "no event"
 	echo nop > current_tracer
-	equal "text of all" "$("$HERE/site_text" < available_filter_functions_addrs)" \
-		"$(used) $(nr_available)"
+	every_site_holds_it
 }
 
 a_marker_is_an_event_and_no_more()

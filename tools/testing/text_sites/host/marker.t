@@ -26,6 +26,15 @@ H
 my @on = qw(-DCONFIG_MARKERS -DCONFIG_TEXT_SITES);
 my $head = "#include <linux/marker.h>\n";
 
+# try SAYS, FLAGS, WHAT, HEAD, TAIL, PAIR...: what the compiler says of pairs of a name and C
+sub try
+{
+	my ($says, $flags, $what, $head, $tail, @pairs) = @_;
+	while (my ($name, $text) = splice @pairs, 0, 2) {
+		like(compile($flags, $head . $text . $tail), $says, "$what $name");
+	}
+}
+
 sub mark { "void f(int a, long b, const char *c) { trace_mark($_[0]); }" }
 
 my @right = (
@@ -42,28 +51,21 @@ my @wrong = (
 	'an argument too few'	=> mark('x, y, "%d %ld", a'),
 	'an argument too many'	=> mark('x, y, "%d", a, b'),
 	'another type'		=> mark('x, y, "%d", c'),
-	'nine arguments'	=> mark('x, y, "%d%d%d%d%d%d%d%d%d", a, a, a, a, a, a, a, a, a'),
+	'no format'		=> mark('x, y'),
+);
+# Without markers, nothing is made of these.
+my @wrong_if_on = (
 	'a name with a slash'	=> mark('x/y, z, "%d", a'),
 	'a name that is a string' => mark('"x", y, "%d", a'),
-	'no format'		=> mark('x, y'),
 	'a format in a variable' => mark('x, y, c'),
 );
-
-for my $how (['on', "@on"], ['off', '']) {
-	my ($name, $flags) = @$how;
-	for (my $i = 0; $i < @right; $i += 2) {
-		is(compile($flags, $head . $right[$i + 1]), '', "$name: $right[$i]");
-	}
-	for (my $i = 0; $i < @wrong; $i += 2) {
-		next if !$flags && $wrong[$i] =~ /nine|name|variable/;
-		my $why = $wrong[$i] =~ /nine/ ? qr/too many arguments for a marker/ : qr/error/;
-		like(compile($flags, $head . $wrong[$i + 1]), $why, "$name: not $wrong[$i]");
-	}
-}
+my @too_many = (
+	'nine arguments'	=> mark('x, y, "%d%d%d%d%d%d%d%d%d", a, a, a, a, a, a, a, a, a'),
+);
 
 # Probes with types
 my $probe_head = "#include <linux/marker_probe.h>\n";
-my $connect = 'int f(void) { return marker_connect("x:y", &p, 0); }';
+my $connect = "\nint f(void) { return marker_connect(\"x:y\", &p, 0); }";
 my @right_probes = (
 	'no argument'		=> 'MARKER_PROBE(p, "text") { }',
 	'one'			=> 'MARKER_PROBE(p, "%d", int, a) { (void)(a + 1); }',
@@ -83,17 +85,16 @@ my @wrong_probes = (
 	'a format in a variable' => 'static const char *s; MARKER_PROBE(p, s, int, a) { }',
 );
 
+my ($silent, $error) = (qr/\A\z/, qr/error/);
 for my $how (['on', "@on"], ['off', '']) {
 	my ($name, $flags) = @$how;
-	for (my $i = 0; $i < @right_probes; $i += 2) {
-		is(compile($flags, "$probe_head$right_probes[$i + 1]\n$connect"), '',
-			"$name: a probe: $right_probes[$i]");
-	}
-	for (my $i = 0; $i < @wrong_probes; $i += 2) {
-		like(compile($flags, "$probe_head$wrong_probes[$i + 1]\n$connect"), qr/error/,
-			"$name: no probe: $wrong_probes[$i]");
-	}
+	try($silent, $flags, "$name:", $head, '', @right);
+	try($error, $flags, "$name: not", $head, '', @wrong);
+	try($silent, $flags, "$name: a probe:", $probe_head, $connect, @right_probes);
+	try($error, $flags, "$name: no probe:", $probe_head, $connect, @wrong_probes);
 }
+try($error, "@on", 'not', $head, '', @wrong_if_on);
+try(qr/too many arguments for a marker/, "@on", 'not', $head, '', @too_many);
 
 # names FUNCTION: the names of its instructions; which registers they use may differ. A
 # NOP of five bytes is "nop5".
