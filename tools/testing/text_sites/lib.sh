@@ -145,6 +145,28 @@ logged()
 		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V" "$expected"
 }
 
+# Background processes: how many slots each takes, by its number, and all of them together
+declare -A running=()
+used=0
+
+# started SLOTS: the process that was just started takes so many
+started()
+{
+	running[$!]=$1
+	used=$((used + $1))
+}
+
+# room_in NUMBER: waits until fewer slots are taken. No process may be lost.
+room_in()
+{
+	local pid
+	while [ "$used" -ge "$1" ]; do
+		wait -n -p pid "${!running[@]}" || die "the results of a test could not be had"
+		used=$((used - running[$pid]))
+		unset "running[$pid]"
+	done
+}
+
 # fail_with LOG WHAT: end, saying WHAT failed and the first error in LOG
 fail_with()
 {

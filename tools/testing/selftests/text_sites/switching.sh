@@ -4,11 +4,11 @@
 
 . "$(dirname "$0")/functions.sh"
 
-on_and_off_a_hundred_times_under_load()
+all_on_and_off_under_load()
 {
 	local all; all=$(nr_available)
 	load &
-	for _ in $(seq 100); do
+	for _ in $(seq "$(setting rounds 100)"); do
 		echo function > current_tracer
 		echo nop > current_tracer
 	done
@@ -56,5 +56,5 @@ on_and_off_with_CPUs_coming_and_going()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }
 
-run_tests on_and_off_a_hundred_times_under_load one_function_on_and_off_under_load \
+run_tests all_on_and_off_under_load one_function_on_and_off_under_load \
 	filters_changing_under_load on_and_off_with_CPUs_coming_and_going

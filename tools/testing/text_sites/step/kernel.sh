@@ -144,8 +144,9 @@ compile()
 		fail_with "$log" "does not compile"
 	expected=0
 	no_warnings
+	# Empty for a kernel that has none
 	rm -rf "$OUT/mod"
-	mkdir "$OUT/mod"
+	mkdir -p "$OUT/mod/lib/modules"
 	! modular || logged "$LOG/modules-$KERNEL.log" "installing modules" \
 		kbuild INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install ||
 		fail_with "$LOG/modules-$KERNEL.log" "cannot install the modules"

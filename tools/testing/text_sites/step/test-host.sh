@@ -23,17 +23,10 @@ one()
 	say "$name: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 }
 
-# Not one of them may be lost
-wait_for_one()
-{
-	wait -n || die "the results of a test could not be had"
-	running=$((running - 1))
-}
-
 # As many at once as there may be processes
 main()
 {
-	local test name running=0
+	local test name
 	for test in "$HARNESS"/host/*.t; do
 		name=$(basename "$test" .t)
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"host-$name")" ] || continue
@@ -41,11 +34,11 @@ main()
 			say "$name: as before: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 			continue
 		fi
-		[ "$running" -lt "$JOBS" ] || wait_for_one
+		room_in "$JOBS"
 		one "$test" &
-		running=$((running + 1))
+		started 1
 	done
-	while [ "$running" -gt 0 ]; do wait_for_one; done
+	room_in 1
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.

@@ -183,35 +183,23 @@ test_in()
 	say "$(machine_id "$name"): $("$results" brief "$RESULTS/$name") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
 }
 
-# Not one of them may be lost
-wait_for_one()
-{
-	local pid
-	wait -n -p pid "${!threads[@]}" || die "the results of a machine could not be had"
-	used=$((used - threads[$pid]))
-	unset "threads[$pid]"
-}
-
 main()
 {
-	# the machines that run: host threads, by process
-	local -A threads=()
-	local used=0 need slots machines i
+	local slots machines i
 	local name accel smp time append tests
-	slots=$(nproc)
+	# One more than there are: a machine sleeps for a part of its time.
+	slots=$(($(nproc) + 1))
 	mapfile -t machines < <(chosen)
 	for ((i = 0; i < ${#machines[@]}; i++)); do
 		read -r name accel smp time append tests <<<"${machines[i]}"
-		need=$(threads_of "$accel" "$smp")
-		# One that may need more than is left seldom does.
-		while [ "$used" -ge "$slots" ]; do wait_for_one; done
+		# One free thread is enough, also for a machine that may use more.
+		room_in "$slots"
 		test_in "$((i + 1)) of ${#machines[@]}$(end_of "${machines[@]:i}")" \
 			"$(of "${machines[i]}")" \
 			"$name" "$accel" "$smp" "$time" "$append" "$tests" &
-		threads[$!]=$need
-		used=$((used + need))
+		started "$(threads_of "$accel" "$smp")"
 	done
-	while [ "$used" -gt 0 ]; do wait_for_one; done
+	room_in 1
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.
