@@ -151,6 +151,23 @@ the_profiler_comes()
 	text_agrees "off" ''
 }
 
+profile_is_there()
+{
+	grep -q '^vfs_read hitcount ' trace_stat/function_latency || fail "vfs_read has no latency"
+}
+
+the_latency_of_functions_is_read()
+{
+	begin_failing
+	[ -e trace_stat/function_latency ] || skip "no function profiler with times"
+	trap 'stop_jobs; echo 0 > function_profile_enabled' EXIT
+	echo vfs_read > set_ftrace_filter
+	echo 1 > function_profile_enabled
+	cat /proc/version > /dev/null
+	each profile_is_there read trace_stat/function_latency
+	echo 0 > function_profile_enabled
+}
+
 sysctl_on()
 {
 	echo 1 > /proc/sys/kernel/ftrace_enabled
@@ -203,8 +220,8 @@ a_module_comes()
 
 no_markers()
 {
-	echo > set_marker
-	equal "markers" "$(cat events/cost/enable)" 0
+	echo > instances/failing/set_marker
+	equal "markers" "$(cat instances/failing/events/cost/enable)" 0
 }
 
 markers_are_switched_on()
@@ -215,7 +232,10 @@ markers_are_switched_on()
 	trap 'stop_jobs; echo > set_marker; rmmod marker_cost' EXIT
 	# See a_tracer_comes().
 	echo 1 > events/sched/sched_process_exec/enable
-	each no_markers write set_marker 'cost:*'
+	mkdir instances/failing
+	each no_markers write instances/failing/set_marker 'cost:*'
+	# An open that failed left no reference to the instance.
+	rmdir instances/failing
 	echo 0 > events/enable
 }
 
@@ -260,5 +280,6 @@ direct_calls_change()
 
 run_tests a_tracer_comes a_tracer_goes a_filter_changes a_notrace_filter_changes \
 	pids_change an_instance_traces a_command_comes the_profiler_comes \
-	everything_is_switched_off_for_a_while a_module_comes markers_are_switched_on \
+	the_latency_of_functions_is_read everything_is_switched_off_for_a_while a_module_comes \
+	markers_are_switched_on \
 	direct_calls_change

@@ -77,6 +77,7 @@ static const struct rule {
 	{ "marker",	{ "<module>:*|*|tables_test:pass|!*|tables_*:[",
 			  "no_such:x tables_test:again|" } },
 	{ "depth",	{ "0|1|2|5|50|<number>" } },
+	{ "latency",	{ "clear|sort=max|sort=avg.ascending|sort=<number>|sort=.|<glob>" } },
 	{ "round",	{ "0|3072|500|65535|99999999999999999999|-1|x" } },
 };
 
@@ -106,6 +107,7 @@ static const struct file {
 	{ "set_graph_notrace",		"globs",	0 },
 	{ "max_graph_depth",		"depth",	0 },
 	{ "function_profile_enabled",	"switch",	0 },
+	{ "trace_stat/function_latency", "latency",	0 },
 	{ "stack_trace_filter",		"filter",	0 },
 	{ "kprobe_events",		"kprobe",	0 },
 	{ "dynamic_events",		"fprobe",	0 },
@@ -119,6 +121,7 @@ static const struct file {
 static const char *const to_read[] = {
 	"enabled_functions", "touched_functions", "available_filter_functions",
 	"available_filter_functions_addrs", "trace", "trace_stat/function0", "stack_trace",
+	"trace_stat/function_latency", "trace_stat/function_latency1",
 	"dyn_ftrace_total_info", "kprobe_profile", "/proc/kallsyms",
 };
 

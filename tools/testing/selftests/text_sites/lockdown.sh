@@ -12,7 +12,8 @@ every_file_is_closed_when_locked_down()
 	local name said files=()
 	for name in available_filter_functions available_filter_functions_addrs \
 		set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid \
-		set_graph_function set_graph_notrace function_profile_enabled dyn_ftrace_total_info; do
+		set_graph_function set_graph_notrace function_profile_enabled \
+		trace_stat/function_latency dyn_ftrace_total_info; do
 		[ ! -e "$name" ] || files+=("$name")
 	done
 	[ ${#files[@]} -ge 8 ] || fail "only ${files[*]}"

@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The function profiler's files trace_stat/function_latency*: how long functions took.
+
+. "$(dirname "$0")/functions.sh"
+
+FILE=trace_stat/function_latency
+SLEEP=20000000	# ns
+
+# start FUNCTION...: only these are profiled, from now on
+start()
+{
+	[ -e $FILE ] || skip "no function profiler with times"
+	trap 'stop_jobs; stop; echo 1 > options/graph-time; echo sort=total > $FILE' EXIT
+	printf '%s\n' "$@" > set_ftrace_filter
+	echo 1 > function_profile_enabled
+}
+
+stop() { echo 0 > function_profile_enabled; }
+
+# sleeps NUMBER [CPU]: so many calls of hrtimer_nanosleep(), each of which calls do_nanosleep()
+sleeps()
+{
+	for _ in $(seq "$1"); do taskset -c "${2:-0}" sleep 0.02; done
+}
+
+# value FUNCTION total|self|hitcount [sum|min|avg|max] [CPU]; of no function: that of each
+value()
+{
+	awk -v func="$1" -v of="$2" -v key="$3" '
+		/ hitcount / { here = func == "" || $1 == func; if (here && of == "hitcount") print $3 }
+		here && $1 == of ":" { for (i = 2; i < NF; i += 2) if ($i == key) print $(i + 1) }
+	' "$FILE$4"
+}
+
+# buckets FUNCTION [CPU]: those with anything, as FROM:TOTAL:SELF
+buckets()
+{
+	awk -v func="$1" '/ hitcount / { here = $1 == func }
+		here && /^ *[0-9]+ +[0-9]+ +[0-9]+$/ { print $1 ":" $2 ":" $3 }' "$FILE$2"
+}
+
+functions() { sed -n 's/ hitcount .*//p' "$FILE$1"; }
+
+at_least() { [ "$2" -ge "$3" ] || fail "$1: $2, expected $3 at least"; }
+
+what_a_sleep_takes()
+{
+	local outer inner n t s sum=0 sum_self=0
+	start hrtimer_nanosleep do_nanosleep
+	sleeps 5
+	stop
+	equal "calls" "$(value hrtimer_nanosleep hitcount)" 5
+	at_least "shortest" "$(value hrtimer_nanosleep total min)" $SLEEP
+	at_least "longest" "$(value hrtimer_nanosleep total max)" \
+		"$(value hrtimer_nanosleep total avg)"
+	at_least "average" "$(value hrtimer_nanosleep total avg)" \
+		"$(value hrtimer_nanosleep total min)"
+	outer=$(value hrtimer_nanosleep total sum)
+	inner=$(value do_nanosleep total sum)
+	equal "average" "$(value hrtimer_nanosleep total avg)" $((outer / 5))
+	equal "without what it calls" "$(value hrtimer_nanosleep self sum)" $((outer - inner))
+	equal "of what calls none" "$(value do_nanosleep self sum)" "$inner"
+	while IFS=: read -r n t s; do
+		sum=$((sum + t))
+		sum_self=$((sum_self + s))
+		[ "$t" = 0 ] || at_least "longest" "$(value hrtimer_nanosleep total max)" "$n"
+		[ "$t" = 0 ] || at_least "bucket" $((2 * n)) "$(value hrtimer_nanosleep total min)"
+	done < <(buckets hrtimer_nanosleep)
+	equal "all in buckets" "$sum $sum_self" "5 5"
+}
+
+the_shorter_profile_has_either_time()
+{
+	local on of time
+	for on in 0 1; do
+		echo $on > options/graph-time
+		start hrtimer_nanosleep do_nanosleep
+		sleeps 2
+		stop
+		[ $on = 1 ] && of=total || of=self
+		# In us, with as many digits as fit
+		time=$(awk '$1 == "hrtimer_nanosleep" { print $3 }' trace_stat/function0)
+		equal "graph-time $on" "$time" "$(value hrtimer_nanosleep $of sum |
+			awk -v n=${#time} '{ print substr(sprintf("%.3f", $1 / 1000), 1, n) }')"
+	done
+}
+
+all_is_the_sum_of_the_CPUs()
+{
+	local last=$(($(nproc) - 1)) key
+	[ "$last" -gt 0 ] || skip "one CPU only"
+	start hrtimer_nanosleep
+	sleeps 2 0
+	sleeps 3 $last
+	stop
+	equal "calls" "$(value hrtimer_nanosleep hitcount '' 0) $(value hrtimer_nanosleep hitcount '' $last) \
+$(value hrtimer_nanosleep hitcount)" "2 3 5"
+	equal "sum" "$(value hrtimer_nanosleep total sum)" $(($(value hrtimer_nanosleep total sum 0) +
+		$(value hrtimer_nanosleep total sum $last)))
+	for key in min max; do
+		[ $key = min ] && first='-n' || first='-rn'
+		equal "$key" "$(value hrtimer_nanosleep total $key)" "$({
+			value hrtimer_nanosleep total $key 0
+			value hrtimer_nanosleep total $key $last
+		} | sort $first | head -n1)"
+	done
+	equal "buckets" "$(buckets hrtimer_nanosleep | awk -F: '{ n += $2 } END { print n }')" 5
+}
+
+sorted_by_each_key()
+{
+	local key order got
+	start 'vfs_*'
+	ls -R /proc/1 > /dev/null 2>&1 || :
+	sleeps 1
+	stop
+	at_least "functions" "$(functions | wc -l)" 5
+	for key in total self avg min max hitcount; do
+		for order in '' .descending .ascending; do
+			echo "sort=$key$order" > $FILE
+			equal "says" "$(head -n1 $FILE)" \
+				"# sort=$key${order:-.descending}, times in ns"
+			case $key in
+			hitcount) got=$(value '' hitcount) ;;
+			total | self) got=$(value '' $key sum) ;;
+			*) got=$(value '' total $key) ;;
+			esac
+			[ "$order" = .ascending ] && order=-n || order=-rn
+			equal "$key $order" "$(xargs <<< "$got")" "$(sort $order <<< "$got" | xargs)"
+		done
+	done
+}
+
+cleared_while_it_counts()
+{
+	start hrtimer_nanosleep
+	sleeps 3
+	echo clear > $FILE
+	equal "functions" "$(functions)" ""
+	equal "and in function0" "$(grep -c nanosleep trace_stat/function0)" 0
+	sleeps 2
+	equal "counted again" "$(value hrtimer_nanosleep hitcount)" 2
+	stop
+	echo clear > ${FILE}0
+	equal "off" "$(functions)" ""
+	start hrtimer_nanosleep
+	sleeps 1
+	equal "on again" "$(value hrtimer_nanosleep hitcount)" 1
+	load &
+	for _ in $(seq 20); do echo clear > $FILE; done
+	stop
+}
+
+# More than there is memory for at first
+many_functions()
+{
+	local nr
+	start '*'
+	load &
+	for _ in $(seq 20); do
+		sleep 0.5
+		nr=$(functions 0 | wc -l)
+		[ "$nr" -le 600 ] || break
+	done
+	at_least "functions" "$nr" 600
+	echo clear > $FILE
+	sleep 0.5
+	stop
+	nr=$(functions 0 | wc -l)
+	at_least "functions, the second time" "$nr" 100
+	equal "no function twice" "$(functions | sort | uniq -d)" ""
+}
+
+bad_words_are_refused()
+{
+	local word
+	start hrtimer_nanosleep
+	echo sort=max.ascending > $FILE
+	sleeps 1
+	stop
+	for word in '' x clea clearx sort sort= sort=x sort=maxx sort=max. sort=max.up \
+			sort=max.ascendingx 'clear clear' "sort=$(printf '%100s' max)"; do
+		echo > error_log
+		expect_error "'$word'" "Invalid argument" $FILE "$word"
+		grep -q 'function_latency: error: Neither clear nor sort=' error_log ||
+			fail "'$word': no message"
+	done
+	equal "order" "$(head -n1 $FILE)" "# sort=max.ascending, times in ns"
+	equal "calls" "$(value hrtimer_nanosleep hitcount)" 1
+}
+
+run_tests what_a_sleep_takes the_shorter_profile_has_either_time all_is_the_sum_of_the_CPUs \
+	sorted_by_each_key cleared_while_it_counts many_functions bad_words_are_refused
