@@ -147,22 +147,51 @@ static __always_inline void trace_fast_commit(const struct rb_fast *fast,
 	rb_fast_finish(fast, cpu_buffer, trace_fast_wake, NULL);
 }
 
-static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned long ip,
-						unsigned long parent_ip)
+/* @nr: that many words of the registers are recorded as well, by @save; a constant */
+static __always_inline bool
+trace_fast_function(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+		    unsigned int nr, struct ftrace_regs *fregs,
+		    void (*save)(unsigned long *words, struct ftrace_regs *fregs))
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct ftrace_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN, sizeof(*entry), 0,
+	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_FN,
+					 sizeof(*entry) + nr * sizeof(long), 0,
 					 IS_ENABLED(CONFIG_PREEMPTION))))
 		return false;
 	entry = (struct ftrace_entry *)fast.event->array;
 	entry->ip = ip;
 	entry->parent_ip = parent_ip;
+	if (nr)
+		save((unsigned long *)(entry + 1), fregs);
 	trace_fast_commit(&fast, cpu_buffer);
 	return true;
+}
+
+/* A callback of the function tracer; @nr and @save: see above */
+static __always_inline void
+trace_fast_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
+		unsigned int nr, struct ftrace_regs *fregs,
+		void (*save)(unsigned long *words, struct ftrace_regs *fregs))
+{
+	struct trace_array *tr = op->private;
+	bool done;
+
+	/* Enabled, and not disabled: both are 0 or 1. */
+	if (unlikely(tr->function_enabled <= tr->buffer_disabled))
+		return;
+	if (RB_FAST && likely(trace_fast_allowed()) &&
+	    !static_branch_unlikely(&trace_function_exports_enabled)) {
+		preempt_disable_notrace();
+		done = trace_fast_function(tr, ip, parent_ip, nr, fregs, save);
+		preempt_enable_notrace();
+		if (likely(done))
+			return;
+	}
+	function_trace_call_slow(ip, parent_ip, op, fregs);
 }
 
 /**
@@ -177,20 +206,6 @@ static __always_inline bool trace_fast_function(struct trace_array *tr, unsigned
 void function_trace_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *op,
 			 struct ftrace_regs *fregs)
 {
-	struct trace_array *tr = op->private;
-	bool done;
-
-	/* Enabled, and not disabled: both are 0 or 1. */
-	if (unlikely(tr->function_enabled <= tr->buffer_disabled))
-		return;
-	if (RB_FAST && likely(trace_fast_allowed()) &&
-	    !static_branch_unlikely(&trace_function_exports_enabled)) {
-		preempt_disable_notrace();
-		done = trace_fast_function(tr, ip, parent_ip);
-		preempt_enable_notrace();
-		if (likely(done))
-			return;
-	}
-	function_trace_call_slow(ip, parent_ip, op, NULL);
+	trace_fast_call(ip, parent_ip, op, 0, NULL, NULL);
 }
 #endif

@@ -107,6 +107,12 @@ each_call()
 	echo 0 >tracing_on
 	per_call call.off "$(($(cat $COST/calls) - base))"
 	echo 1 >tracing_on
+	# The base has no such option.
+	if [ -e options/func-args ]; then
+		echo 1 >options/func-args
+		per_call call.args "$(($(cat $COST/calls) - base))"
+		echo 0 >options/func-args
+	fi
 	# A task that waits for the buffer to be half full
 	cat per_cpu/cpu0/trace_pipe_raw >/dev/null &
 	sleep 0.1

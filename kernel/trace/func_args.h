@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The arguments of functions in events of the function tracer */
+#ifndef _TRACE_FUNC_ARGS_H
+#define _TRACE_FUNC_ARGS_H
+
+#include <linux/ftrace.h>
+#include <linux/trace_seq.h>
+
+/* So many words are recorded: what functions get in registers. */
+#define FUNC_ARGS	6
+
+#ifdef CONFIG_FUNCTION_TRACE_ARGS
+/* Unrolled: with a constant number, each word is one load. */
+static __always_inline void func_args_save(unsigned long *args, struct ftrace_regs *fregs)
+{
+	args[0] = ftrace_regs_get_argument(fregs, 0);
+	args[1] = ftrace_regs_get_argument(fregs, 1);
+	args[2] = ftrace_regs_get_argument(fregs, 2);
+	args[3] = ftrace_regs_get_argument(fregs, 3);
+	args[4] = ftrace_regs_get_argument(fregs, 4);
+	args[5] = ftrace_regs_get_argument(fregs, 5);
+}
+
+void func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *args);
+
+#ifdef CONFIG_PROBE_EVENTS_BTF_ARGS
+bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned long *args);
+#else
+static inline bool func_args_print_typed(struct trace_seq *s, unsigned long ip,
+					 const unsigned long *args)
+{
+	return false;
+}
+#endif
+#else
+static inline void func_args_save(unsigned long *args, struct ftrace_regs *fregs) { }
+static inline void func_args_print(struct trace_seq *s, unsigned long ip,
+				   const unsigned long *args) { }
+#endif
+
+#endif /* _TRACE_FUNC_ARGS_H */

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The names and types of a traced function's arguments, by BTF.
+ *
+ * To find a function in BTF, all of its types are looked at. What was found, or that nothing
+ * was, is kept for some functions.
+ */
+#include <linux/btf.h>
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+#include "func_args.h"
+#include "trace_btf.h"
+
+#define KNOWN_BITS	10
+
+/**
+ * struct known - a function whose arguments were printed
+ * @ip: its site, 0: none
+ * @btf: where its type is, with a reference; NULL: it has none
+ * @proto: its type
+ */
+static struct known {
+	unsigned long		ip;
+	struct btf		*btf;
+	const struct btf_type	*proto;
+} known[1 << KNOWN_BITS];
+
+static DEFINE_MUTEX(known_mutex);	/* known[] */
+
+static void forget(struct known *func)
+{
+	if (func->btf)
+		btf_put(func->btf);
+	*func = (struct known) { };
+}
+
+/* Another function of this name, in another module, may have other arguments. */
+static bool is_of(const struct btf *btf, const char *modname)
+{
+	return *modname ? btf_is_module(btf) && !strcmp(btf_get_name(btf), modname) :
+			  !btf_is_module(btf);
+}
+
+static void find(struct known *func, unsigned long ip)
+{
+	char name[KSYM_NAME_LEN], modname[MODULE_NAME_LEN] = "", *mod = NULL;
+	const struct btf_type *proto;
+	struct btf *btf;
+
+	func->ip = ip;
+	/* A module's name is valid inside of this. */
+	scoped_guard(rcu) {
+		if (!kallsyms_lookup(ip, NULL, NULL, &mod, name))
+			return;
+		if (mod)
+			strscpy(modname, mod);
+	}
+	proto = btf_find_func_proto(name, &btf);
+	if (IS_ERR_OR_NULL(proto))
+		return;
+	if (!is_of(btf, modname)) {
+		btf_put(btf);
+		return;
+	}
+	func->btf = btf;
+	func->proto = proto;
+}
+
+static void print_int(struct trace_seq *s, const struct btf_type *type, unsigned long arg)
+{
+	/* A caller sets only the low bytes of a register. */
+	const unsigned int unused = BITS_PER_LONG - 8 * type->size;
+
+	if (btf_type_is_int(type) && (btf_int_encoding(type) & BTF_INT_BOOL))
+		trace_seq_puts(s, (u8)arg ? "true" : "false");
+	else if (btf_type_is_int(type) ? btf_type_is_signed_int(type) : btf_type_kflag(type))
+		trace_seq_printf(s, "%ld", (long)(arg << unused) >> unused);
+	else
+		trace_seq_printf(s, "%lu", arg << unused >> unused);
+}
+
+static unsigned int print_struct(struct trace_seq *s, const struct btf_type *type,
+				 const unsigned long *args, unsigned int nr)
+{
+	const unsigned int words = DIV_ROUND_UP(type->size, sizeof(long));
+
+	/* A larger one is on the stack, which is not recorded. */
+	if (words > 2 || words > nr) {
+		trace_seq_puts(s, "{...}");
+		return 0;
+	}
+	trace_seq_putc(s, '{');
+	for (unsigned int i = 0; i < words; i++) {
+		const unsigned int size = min(type->size - i * sizeof(long), sizeof(long));
+
+		trace_seq_printf(s, "%s0x%lx", i ? ", " : "",
+				 args[i] & (~0ul >> (BITS_PER_LONG - 8 * size)));
+	}
+	trace_seq_putc(s, '}');
+	return words;
+}
+
+/* One argument, of which @nr words can be in registers. Returns how many are. */
+static unsigned int print_arg(struct trace_seq *s, const struct btf_type *type,
+			      const unsigned long *args, unsigned int nr)
+{
+	switch (type ? BTF_INFO_KIND(type->info) : BTF_KIND_UNKN) {
+	case BTF_KIND_INT:
+		if (type->size > sizeof(long))
+			return print_struct(s, type, args, nr);
+		fallthrough;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		print_int(s, type, args[0]);
+		return 1;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return print_struct(s, type, args, nr);
+	case BTF_KIND_FLOAT:
+		/* It is in another kind of register, which is not recorded. */
+		trace_seq_puts(s, "{...}");
+		return 0;
+	default:
+		trace_seq_printf(s, "0x%lx", args[0]);
+		return 1;
+	}
+}
+
+/* A type without its modifiers, NULL: it is void, or there is none */
+static const struct btf_type *type_of(const struct known *func, u32 id)
+{
+	return id ? btf_type_skip_modifiers(func->btf, id, NULL) : NULL;
+}
+
+/* Then the first register has the address where the function stores what it returns. */
+static bool returns_in_memory(const struct known *func)
+{
+	const struct btf_type *type = type_of(func, func->proto->type);
+
+	return type && btf_type_is_struct(type) && type->size > 2 * sizeof(long);
+}
+
+static void print_typed(struct trace_seq *s, const struct known *func, const unsigned long *args)
+{
+	const struct btf_param *param = btf_params(func->proto);
+	unsigned int used = returns_in_memory(func);
+
+	for (unsigned int i = 0; i < btf_type_vlen(func->proto); i++) {
+		const struct btf_type *type = type_of(func, param[i].type);
+		const char *name = btf_name_by_offset(func->btf, param[i].name_off);
+
+		if (i)
+			trace_seq_puts(s, ", ");
+		/* Further arguments, and variable ones, are not recorded. */
+		if (used == FUNC_ARGS || !param[i].type) {
+			trace_seq_puts(s, "...");
+			return;
+		}
+		if (name && *name)
+			trace_seq_printf(s, "%s=", name);
+		used += print_arg(s, type, args + used, FUNC_ARGS - used);
+	}
+}
+
+/**
+ * func_args_print_typed - print a function's arguments as BTF has them
+ * @s: where to
+ * @ip: the function's site
+ * @args: FUNC_ARGS words, as they were in registers
+ *
+ * Context: process context, sleeps.
+ * Return: whether BTF has the function; if not, nothing is printed.
+ */
+bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned long *args)
+{
+	struct known *func = &known[hash_long(ip, KNOWN_BITS)];
+
+	guard(mutex)(&known_mutex);
+	if (func->ip != ip) {
+		forget(func);
+		find(func, ip);
+	}
+	if (func->btf)
+		print_typed(s, func, args);
+	return func->btf;
+}
+
+#ifdef CONFIG_MODULES
+/*
+ * A new module's functions may have the addresses of functions that are gone: no notifier
+ * is called when init text is freed. Its BTF is there by now, and nothing of it has run. When
+ * a module goes, the references to its BTF go, too.
+ */
+static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	if (state == MODULE_STATE_COMING || state == MODULE_STATE_GOING) {
+		guard(mutex)(&known_mutex);
+		for (int i = 0; i < ARRAY_SIZE(known); i++)
+			forget(&known[i]);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block module_nb = {
+	.notifier_call	= module_notify,
+	.priority	= -1,	/* after that of BTF */
+};
+
+static int __init func_args_btf_init(void)
+{
+	return register_module_notifier(&module_nb);
+}
+fs_initcall(func_args_btf_init);
+#endif
