@@ -41,7 +41,8 @@ static inline unsigned long fgraph_fast_word(int idx)
 
 void fgraph_fast_update(void);
 int function_graph_enter_slow(unsigned long ret, unsigned long func,
-			      unsigned long frame_pointer, unsigned long *retp);
+			      unsigned long frame_pointer, unsigned long *retp,
+			      struct ftrace_regs *fregs);
 unsigned long ftrace_return_to_handler_slow(struct ftrace_regs *fregs);
 
 #endif /* _FGRAPH_FAST_H */

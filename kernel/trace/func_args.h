@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The arguments of functions in events of the function tracer */
+/* The arguments of functions, and what they return, in events of the function tracers */
 #ifndef _TRACE_FUNC_ARGS_H
 #define _TRACE_FUNC_ARGS_H
 
@@ -20,22 +20,35 @@ static __always_inline void func_args_save(unsigned long *args, struct ftrace_re
 	args[4] = ftrace_regs_get_argument(fregs, 4);
 	args[5] = ftrace_regs_get_argument(fregs, 5);
 }
+#else
+static inline void func_args_save(unsigned long *args, struct ftrace_regs *fregs) { }
+#endif
 
 void func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *args);
+void func_value_print(struct trace_seq *s, unsigned long ip, unsigned long value);
+bool func_is_void(unsigned long ip);
 
 #ifdef CONFIG_PROBE_EVENTS_BTF_ARGS
 bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned long *args);
+bool func_value_print_typed(struct trace_seq *s, unsigned long ip, unsigned long value);
+bool func_is_void_typed(unsigned long ip);
 #else
 static inline bool func_args_print_typed(struct trace_seq *s, unsigned long ip,
 					 const unsigned long *args)
 {
 	return false;
 }
-#endif
-#else
-static inline void func_args_save(unsigned long *args, struct ftrace_regs *fregs) { }
-static inline void func_args_print(struct trace_seq *s, unsigned long ip,
-				   const unsigned long *args) { }
+
+static inline bool func_value_print_typed(struct trace_seq *s, unsigned long ip,
+					  unsigned long value)
+{
+	return false;
+}
+
+static inline bool func_is_void_typed(unsigned long ip)
+{
+	return false;
+}
 #endif
 
 #endif /* _TRACE_FUNC_ARGS_H */

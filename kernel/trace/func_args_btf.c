@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The names and types of a traced function's arguments, by BTF.
+ * The names and types of a traced function's arguments, and the type of what it returns, by BTF.
  *
  * To find a function in BTF, all of its types are looked at. What was found, or that nothing
  * was, is kept for some functions.
  */
 #include <linux/btf.h>
+#include <linux/err.h>
+#include <linux/errname.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
@@ -17,7 +19,7 @@
 #define KNOWN_BITS	10
 
 /**
- * struct known - a function whose arguments were printed
+ * struct known - a function that was looked for
  * @ip: its site, 0: none
  * @btf: where its type is, with a reference; NULL: it has none
  * @proto: its type
@@ -69,17 +71,26 @@ static void find(struct known *func, unsigned long ip)
 	func->proto = proto;
 }
 
-static void print_int(struct trace_seq *s, const struct btf_type *type, unsigned long arg)
+/* With a sign, if it can have one. */
+static bool is_signed(const struct btf_type *type)
 {
-	/* A caller sets only the low bytes of a register. */
+	return btf_type_is_int(type) ? btf_type_is_signed_int(type) : btf_type_kflag(type);
+}
+
+/* A caller, or who returns, sets only the low bytes of a register. */
+static long extended(const struct btf_type *type, unsigned long word)
+{
 	const unsigned int unused = BITS_PER_LONG - 8 * type->size;
 
+	return is_signed(type) ? (long)(word << unused) >> unused : word << unused >> unused;
+}
+
+static void print_int(struct trace_seq *s, const struct btf_type *type, unsigned long arg)
+{
 	if (btf_type_is_int(type) && (btf_int_encoding(type) & BTF_INT_BOOL))
 		trace_seq_puts(s, (u8)arg ? "true" : "false");
-	else if (btf_type_is_int(type) ? btf_type_is_signed_int(type) : btf_type_kflag(type))
-		trace_seq_printf(s, "%ld", (long)(arg << unused) >> unused);
 	else
-		trace_seq_printf(s, "%lu", arg << unused >> unused);
+		trace_seq_printf(s, is_signed(type) ? "%ld" : "%lu", extended(type, arg));
 }
 
 static unsigned int print_struct(struct trace_seq *s, const struct btf_type *type,
@@ -165,6 +176,18 @@ static void print_typed(struct trace_seq *s, const struct known *func, const uns
 	}
 }
 
+/* The function of a site, under known_mutex; without BTF, nothing is known of it. */
+static const struct known *look_up(unsigned long ip)
+{
+	struct known *func = &known[hash_long(ip, KNOWN_BITS)];
+
+	if (func->ip != ip) {
+		forget(func);
+		find(func, ip);
+	}
+	return func;
+}
+
 /**
  * func_args_print_typed - print a function's arguments as BTF has them
  * @s: where to
@@ -176,16 +199,81 @@ static void print_typed(struct trace_seq *s, const struct known *func, const uns
  */
 bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned long *args)
 {
-	struct known *func = &known[hash_long(ip, KNOWN_BITS)];
+	const struct known *func;
 
 	guard(mutex)(&known_mutex);
-	if (func->ip != ip) {
-		forget(func);
-		find(func, ip);
-	}
+	func = look_up(ip);
 	if (func->btf)
 		print_typed(s, func, args);
 	return func->btf;
+}
+
+/* An error as a number, with its name */
+static void print_error(struct trace_seq *s, long error)
+{
+	const char *name = errname(-error);
+
+	trace_seq_printf(s, "%ld", error);
+	if (name)
+		trace_seq_printf(s, " (%s)", name);
+}
+
+static void print_value(struct trace_seq *s, const struct btf_type *type, unsigned long value)
+{
+	const bool is_ptr = btf_type_is_ptr(type);
+	long error = 0;
+
+	/* Only one register is recorded. */
+	if (!is_ptr && (type->size > sizeof(long) || BTF_INFO_KIND(type->info) == BTF_KIND_FLOAT)) {
+		trace_seq_puts(s, "{...}");
+		return;
+	}
+	if (is_ptr)
+		error = value;
+	else if ((btf_type_is_int(type) || btf_is_any_enum(type)) && is_signed(type))
+		error = extended(type, value);
+	if (IS_ERR_VALUE(error))
+		print_error(s, error);
+	else
+		print_arg(s, type, &value, 1);
+}
+
+/**
+ * func_value_print_typed - print what a function has returned, by its type in BTF
+ * @s: where to
+ * @ip: the function's site
+ * @value: the word, as it was in a register
+ *
+ * Context: process context, sleeps.
+ * Return: whether BTF has the function; if not, nothing is printed.
+ */
+bool func_value_print_typed(struct trace_seq *s, unsigned long ip, unsigned long value)
+{
+	const struct btf_type *type;
+	const struct known *func;
+
+	guard(mutex)(&known_mutex);
+	func = look_up(ip);
+	type = func->btf ? type_of(func, func->proto->type) : NULL;
+	if (type)
+		print_value(s, type, value);
+	return type;
+}
+
+/**
+ * func_is_void_typed - does a function return no value, by BTF?
+ * @ip: the function's site
+ *
+ * Context: process context, sleeps.
+ * Return: false also if BTF does not have the function
+ */
+bool func_is_void_typed(unsigned long ip)
+{
+	const struct known *func;
+
+	guard(mutex)(&known_mutex);
+	func = look_up(ip);
+	return func->btf && !func->proto->type;
 }
 
 #ifdef CONFIG_MODULES

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What function_graph does for each call and each return, the short way: see trace_fast.h. */
 #include "fgraph_fast.h"
+#include "graph_call.h"
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
@@ -12,9 +13,11 @@
 
 /*
  * The instance whose function_graph is the only user of returns: for returns in any case,
- * for calls if no filter, list of pids or depth restricts it. NULL if there is no such one.
+ * for calls if no filter, list of pids or depth restricts it, in graph_fast_entry_more if
+ * the events of calls are to say more than which function it is. NULL if there is no such one.
  */
 static struct trace_array *graph_fast_entry __read_mostly;
+static struct trace_array *graph_fast_entry_more __read_mostly;
 static struct trace_array *graph_fast_return __read_mostly;
 
 static DEFINE_MUTEX(graph_fast_mutex);
@@ -45,7 +48,7 @@ static bool graph_fast_restricted(const struct trace_array *tr)
  */
 void fgraph_fast_update(void)
 {
-	struct trace_array *tr = NULL;
+	struct trace_array *tr = NULL, *entry;
 	struct fgraph_ops *gops;
 
 	guard(mutex)(&graph_fast_mutex);
@@ -58,29 +61,34 @@ void fgraph_fast_update(void)
 		tr->fgraph_var = FGRAPH_FAST_VARS + gops->idx;
 	}
 	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
-	smp_store_release(&graph_fast_entry, tr && graph_fast_restricted(tr) ? NULL : tr);
+	entry = tr && graph_fast_restricted(tr) ? NULL : tr;
+	smp_store_release(&graph_fast_entry, entry && !entry->fgraph_more ? entry : NULL);
+	smp_store_release(&graph_fast_entry_more, entry && entry->fgraph_more ? entry : NULL);
 	/* So does this. */
 	smp_store_release(&graph_fast_return, tr);
 }
 
 /*
- * Write the event of a call. Preemption is off once more than where the function is called,
- * and the event says so, as on the ordinary way, where the guard against recursion does it.
+ * Write the event of a call, with what @more asks for of @ret and @fregs. Preemption is off once
+ * more than where the function is called, and the event says so, as on the ordinary way, where
+ * the guard against recursion does it.
  */
 static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsigned long func,
-						   u64 *time)
+						   u64 *time, u32 more, unsigned long ret,
+						   struct ftrace_regs *fregs)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	struct ring_buffer_per_cpu *cpu_buffer = rb_fast_cpu(buffer);
 	struct ftrace_graph_ent_entry *entry;
 	struct rb_fast fast __uninitialized;
 
-	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, TRACE_GRAPH_ENT,
-					 sizeof(*entry), 0, 0)))
+	if (unlikely(!trace_fast_reserve(&fast, buffer, cpu_buffer, graph_call_type(more),
+					 graph_call_size(more), 0, 0)))
 		return false;
 	entry = (struct ftrace_graph_ent_entry *)fast.event->array;
 	entry->graph_ent.func = func;
 	entry->graph_ent.depth = current->curr_ret_depth;
+	graph_call_fill(entry, more, ret, fregs);
 	*time = fast.ts;
 	trace_fast_commit(&fast, cpu_buffer);
 	return true;
@@ -159,7 +167,7 @@ static __always_inline void graph_fast_pop(struct task_struct *task)
  */
 static __always_inline struct ftrace_ret_stack *
 graph_fast_enter(struct trace_array *tr, unsigned long ret, unsigned long func,
-		 unsigned long *retp)
+		 unsigned long *retp, u32 more, struct ftrace_regs *fregs)
 {
 	struct task_struct *task = current;
 	unsigned long *stack = READ_ONCE(task->ret_stack);
@@ -178,7 +186,9 @@ graph_fast_enter(struct trace_array *tr, unsigned long ret, unsigned long func,
 
 	task->curr_ret_depth++;
 	frame = graph_fast_push(task, stack, end, tr->fgraph_word, ret, func, retp);
-	if (unlikely(!trace_fast_graph_entry(tr, func, &time))) {
+	if (more & TRACE_GRAPH_PRINT_RETADDR)
+		ret = graph_call_retaddr(ret);
+	if (unlikely(!trace_fast_graph_entry(tr, func, &time, more, ret, fregs))) {
 		graph_fast_pop(task);
 		return NULL;
 	}
@@ -190,8 +200,8 @@ graph_fast_enter(struct trace_array *tr, unsigned long ret, unsigned long func,
 #include <asm/fgraph_fast.h>
 
 /* Preemption is off, and is switched on again. */
-static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs,
-				     struct trace_array *tr)
+static __always_inline void graph_fast_call_with(unsigned long ip, struct ftrace_regs *fregs,
+						 struct trace_array *tr, u32 more)
 {
 	const struct ftrace_ret_stack *frame = NULL;
 	unsigned long *slot;
@@ -200,7 +210,7 @@ static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs
 	    !ftrace_graph_is_dead()) {
 		/* Another callback may have changed where it returns to. */
 		slot = fgraph_return_slot(fregs);
-		frame = graph_fast_enter(tr, *slot, ip, slot);
+		frame = graph_fast_enter(tr, *slot, ip, slot, more, fregs);
 		if (likely(frame))
 			*frame->retp = (unsigned long)return_to_handler;
 	}
@@ -209,12 +219,24 @@ static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs
 		ftrace_graph_func_slow(ip, fregs);
 }
 
+static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs,
+				     struct trace_array *tr)
+{
+	graph_fast_call_with(ip, fregs, tr, 0);
+}
+
+static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *fregs,
+					  struct trace_array *tr)
+{
+	graph_fast_call_with(ip, fregs, tr, tr->fgraph_more);
+}
+
 /**
  * ftrace_graph_func - record that a function was called, and catch its return
  * @ip: the site
  * @parent_ip: not used
  * @op: not used
- * @fregs: where the registers would be
+ * @fregs: the registers, if a user of fgraph looks at them; where they would be
  *
  * It is in two parts so that users of returns that do not go the short way need not save
  * registers for it.
@@ -233,6 +255,11 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 			graph_fast_call(ip, fregs, tr);
 			return;
 		}
+		tr = READ_ONCE(graph_fast_entry_more);
+		if (tr) {
+			graph_fast_call_more(ip, fregs, tr);
+			return;
+		}
 		preempt_enable_notrace();
 	}
 	ftrace_graph_func_slow(ip, fregs);
@@ -244,25 +271,27 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 #endif
 
 /**
- * function_graph_enter - record that a function was called, and note where it returns to
+ * function_graph_enter_regs - record that a function was called, and note where it returns to
  * @ret: where that is
  * @func: the function
  * @frame_pointer: its frame pointer, where the architecture has that checked
  * @retp: where on the stack it has the address to return to
+ * @fregs: the registers that users of fgraph look at, if any does; NULL if there are none
  *
  * Context: any; the caller protects from recursion, and has preemption off.
  *
  * Return: 0: it is to return to return_to_handler; -EBUSY: nobody wants to know of it, or
  * there is no room
  */
-int function_graph_enter(unsigned long ret, unsigned long func,
-			 unsigned long frame_pointer, unsigned long *retp)
+int function_graph_enter_regs(unsigned long ret, unsigned long func,
+			      unsigned long frame_pointer, unsigned long *retp,
+			      struct ftrace_regs *fregs)
 {
 	struct trace_array *tr = GRAPH_FAST_LOCKED ? READ_ONCE(graph_fast_entry) : NULL;
 
-	if (tr && likely(graph_fast_enter(tr, ret, func, retp)))
+	if (tr && likely(graph_fast_enter(tr, ret, func, retp, 0, NULL)))
 		return 0;
-	return function_graph_enter_slow(ret, func, frame_pointer, retp);
+	return function_graph_enter_slow(ret, func, frame_pointer, retp, fregs);
 }
 
 #ifdef CONFIG_HAVE_FUNCTION_GRAPH_FREGS

@@ -146,7 +146,8 @@ void ftrace_graph_graph_time_control(bool enable)
 	graph_time = enable;
 }
 
-static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		    struct ftrace_regs *fregs)
 {
 	struct ftrace_ret_stack *frame;
 

@@ -31,7 +31,7 @@ void ftrace_graph_func_slow(unsigned long ip, struct ftrace_regs *fregs)
 	bit = ftrace_test_recursion_trylock(ip, to);
 	if (bit < 0)
 		return;
-	if (!function_graph_enter(to, ip, 0, slot))
+	if (!function_graph_enter_regs(to, ip, 0, slot, fregs))
 		*slot = (unsigned long)return_to_handler;
 	ftrace_test_recursion_unlock(bit);
 }

@@ -49,7 +49,8 @@ static noinline void step_through_return(void)
 	step_end();
 }
 
-static int entered(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int entered(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		   struct ftrace_regs *fregs)
 {
 	return 1;
 }

@@ -121,6 +121,14 @@ each_call()
 	wait $! || :
 	echo function_graph >current_tracer
 	per_call call.graph "$(($(cat $COST/calls) - base))"
+	if [ -e options/funcgraph-args ]; then
+		echo 1 >options/funcgraph-args
+		per_call call.graph.args "$(($(cat $COST/calls) - base))"
+		echo 1 >options/funcgraph-retaddr
+		per_call call.graph.both "$(($(cat $COST/calls) - base))"
+		echo 0 >options/funcgraph-args
+		echo 0 >options/funcgraph-retaddr
+	fi
 	echo nop >current_tracer
 	echo 1 >function_profile_enabled
 	per_call call.profile "$(($(cat $COST/calls) - base))"

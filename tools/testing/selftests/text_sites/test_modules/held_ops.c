@@ -90,7 +90,8 @@ asm("	.pushsection .text, \"ax\", @progbits\n"			\
 TRAMPOLINE(held_ops_one);
 TRAMPOLINE(held_ops_two);
 
-static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops)
+static int graph_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		       struct ftrace_regs *fregs)
 {
 	if (gops->private)
 		held_ops_hold();

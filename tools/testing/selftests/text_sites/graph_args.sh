@@ -1,0 +1,255 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The options funcgraph-args and funcgraph-retaddr, and values that functions return: events of
+# function_graph say with what a function is called, from where, and what comes of it.
+
+. "$(dirname "$0")/functions.sh"
+
+ARGS=options/funcgraph-args
+RETADDR=options/funcgraph-retaddr
+RETVAL=options/funcgraph-retval
+
+# An address in a function, as a pattern
+IN='\+0x[0-9a-f]+\/0x[0-9a-f]+'
+
+# begin FUNCTION...: trace these, with all there is to say
+begin()
+{
+	[ -e $ARGS ] || skip "no funcgraph-args"
+	trap 'stop_jobs; end' EXIT
+	printf '%s\n' "$@" > set_ftrace_filter
+	echo 1 > $ARGS
+	echo 1 > $RETADDR
+	[ ! -e $RETVAL ] || echo 1 > $RETVAL
+	echo function_graph > current_tracer
+}
+
+end()
+{
+	echo 0 > $ARGS
+	echo 0 > $RETADDR
+	[ ! -e $RETVAL ] || echo 0 > $RETVAL
+	echo 0 > max_graph_depth
+	echo nop > current_tracer
+}
+
+need_types() { [ -e /sys/kernel/btf/vmlinux ] || skip "no BTF"; }
+need_values() { [ -e $RETVAL ] || skip "no funcgraph-retval"; }
+
+# calls: the lines of functions, without what stands in front of them
+calls() { sed -nE 's/^ *[0-9]+\) [^|]*\|  //p' trace; }
+
+# has WHAT PATTERN: a line is as it has to be
+has() { calls | grep -qE "^$2\$" || fail "$1: $(calls | head -n 20)"; }
+
+lseek() { perl -e 'open(F, "<", "/proc/version"); sysseek(F, $ARGV[0], 0)' -- "$@"; }
+read_some() { dd if=/proc/version of=/dev/null bs=123 count=1 status=none; }
+
+whole_calls()
+{
+	read_some
+	echo 0 > tracing_on
+	has "a call that calls" \
+		"ksys_read\(fd=0, buf=0x[0-9a-f]+, count=123\) \{ \/\* <-[a-z_0-9]+$IN \*\/"
+	has "a call that does not" " *vfs_read\(file=0xffff[0-9a-f]{12}, buf=0x[0-9a-f]+, count=123, pos=0x[0-9a-f]+\); \/\* <-ksys_read$IN ret=123 \*\/"
+	has "a return" '\} /\* ksys_read ret=123 \*/'
+}
+
+arguments_callers_and_values()
+{
+	need_types
+	need_values
+	begin ksys_read vfs_read
+	whole_calls
+}
+
+# What restricts the tracer has it take another way.
+as_much_where_it_is_restricted()
+{
+	need_types
+	need_values
+	begin ksys_read vfs_read
+	echo 5 > max_graph_depth
+	whole_calls
+}
+
+each_option_alone()
+{
+	need_types
+	begin ksys_read vfs_read
+	[ ! -e $RETVAL ] || echo 0 > $RETVAL
+	echo 0 > $RETADDR
+	read_some
+	echo 0 > tracing_on
+	has "arguments of a call that calls" 'ksys_read\(fd=0, buf=0x[0-9a-f]+, count=123\) \{'
+	has "arguments of one that does not" ' *vfs_read\(.*, count=123, .*\);'
+	has "a return" '\}'
+	echo 1 > tracing_on
+	echo 0 > $ARGS
+	echo 1 > $RETADDR
+	echo > trace
+	read_some
+	echo 0 > tracing_on
+	has "a call from" "ksys_read\(\) \{ \/\* <-[a-z_0-9]+$IN \*\/"
+	has "another" " *vfs_read\(\); \/\* <-ksys_read$IN \*\/"
+	has "a return" '\}'
+}
+
+as_ever_without_them()
+{
+	begin ksys_read vfs_read
+	echo 0 > $ARGS
+	echo 0 > $RETADDR
+	read_some
+	echo 0 > tracing_on
+	[ ! -e $RETVAL ] || has "a value" ' *vfs_read\(\); /\* = 0x7b \*/'
+	[ ! -e $RETVAL ] || echo 0 > $RETVAL
+	has "a call" 'ksys_read\(\) \{'
+	has "another" ' *vfs_read\(\);'
+	has "a return" '\}'
+}
+
+values_have_types()
+{
+	need_types
+	need_values
+	begin ksys_lseek do_filp_open fput ns_capable vfs_statx
+	perl -e 'syscall(8, 99, 0, 0)'
+	cat /no_such_file 2> /dev/null || :
+	stat /no_such_file 2> /dev/null || :
+	lseek 7
+	chroot / true
+	echo 0 > tracing_on
+	has "an error" "ksys_lseek\(fd=99, offset=0, whence=0\); .* ret=-9 \(EBADF\) \*\/"
+	has "a number" "ksys_lseek\(fd=[0-9]+, offset=7, whence=0\); .* ret=7 \*\/"
+	has "an error in a pointer" "(do_filp_open\(.*\);|\}) \/\* .* ret=-2 \(ENOENT\) \*\/"
+	has "a pointer" "(do_filp_open\(.*\);|\}) \/\* .* ret=0xffff[0-9a-f]{12} \*\/"
+	! grep -q '^vfs_statx ' enabled_functions ||
+		has "an error in an int" "(vfs_statx\(.*\);|\}) .* ret=-2 \(ENOENT\) \*\/"
+	has "nothing" "fput\(file=0xffff[0-9a-f]{12}\); \/\* <-[a-z_0-9]+$IN \*\/"
+	has "a bool" "ns_capable\(ns=0xffff[0-9a-f]{12}, cap=18\); .* ret=true \*\/"
+	echo 1 > options/funcgraph-retval-hex
+	trap 'stop_jobs; echo 0 > options/funcgraph-retval-hex; end' EXIT
+	has "an error in hexadecimal" "ksys_lseek\(fd=99, .* ret=0xfffffffffffffff7 \*\/"
+}
+
+# The compiler has left out arguments of this one.
+without_types_they_are_words()
+{
+	local func=mm_init.constprop.0
+	[ -e $ARGS ] || skip "no funcgraph-args"
+	grep -qx "$func" available_filter_functions || skip "no $func"
+	begin $func
+	: | :
+	echo 0 > tracing_on
+	has "words" "$func\(0x[0-9a-f]+(, 0x[0-9a-f]+){5}\); \/\* <-[a-z_0-9.]+$IN.*( ret=0x[0-9a-f]+)? \*\/"
+}
+
+# A function that is jumped to returns to where the one returns to that has jumped.
+callers_of_functions_that_are_jumped_to()
+{
+	begin ksys_lseek vfs_llseek proc_reg_llseek
+	lseek 3
+	echo 0 > tracing_on
+	has "a call" " *(vfs_llseek|proc_reg_llseek)\(.*\).* <-ksys_lseek$IN.*"
+	equal "unknown callers" "$(calls | grep -c '<-return_to_handler')" 0
+	echo 1 > max_graph_depth
+	echo 3 > max_graph_depth
+	echo > trace
+	echo 1 > tracing_on
+	lseek 3
+	echo 0 > tracing_on
+	equal "unknown callers, restricted" "$(calls | grep -c '<-return_to_handler')" 0
+}
+
+# Another user of fgraph needs no registers: trampolines of its functions save none.
+beside_the_profiler()
+{
+	local round
+	need_types
+	[ -e function_profile_enabled ] || skip "no function profiler"
+	begin ksys_lseek
+	trap 'stop_jobs; echo 0 > function_profile_enabled; end' EXIT
+	for round in 1 2 3; do
+		echo nop > current_tracer
+		echo 1 > function_profile_enabled
+		echo function_graph > current_tracer
+		lseek 1$round
+		echo 0 > function_profile_enabled
+		lseek 2$round
+		has "beside it" "ksys_lseek\(fd=[0-9]+, offset=1$round, whence=0\).*"
+		has "after it" "ksys_lseek\(fd=[0-9]+, offset=2$round, whence=0\).*"
+	done
+}
+
+switched_while_tracing()
+{
+	need_types
+	begin ksys_lseek
+	while :; do lseek 77; done &
+	for _ in $(seq 5); do
+		echo 0 > $ARGS
+		sleep 0.1
+		echo 1 > $ARGS
+		echo > trace
+		sleep 0.1
+		# A few of others have arguments of their own.
+		[ "$(calls | grep -c 'offset=77, whence=0')" -gt 0 ] || fail "none with arguments"
+		equal "wrong ones" "$(calls | grep -cE 'fd=[0-9]{7}')" 0
+	done
+	stop_jobs
+	equal "attached" "$(cut -d' ' -f1 enabled_functions)" ksys_lseek
+}
+
+in_an_instance()
+{
+	need_types
+	begin ksys_lseek
+	echo nop > current_tracer
+	mkdir instances/args
+	echo ksys_lseek > instances/args/set_ftrace_filter
+	echo function_graph > instances/args/current_tracer
+	lseek 5
+	grep -qE 'ksys_lseek\(fd=[0-9]+, offset=5, whence=0\); /\* <-' instances/args/trace ||
+		fail "$(tail -n1 instances/args/trace)"
+	rmdir instances/args
+}
+
+formats_have_the_fields()
+{
+	begin ksys_lseek
+	grep -q 'field:unsigned long args\[\];' events/ftrace/funcgraph_entry/format || fail "no args"
+	equal "fields" "$(event_fields ftrace/fgraph_retaddr_entry | cut -d' ' -f1 | xargs)" \
+		"func depth retaddr args"
+}
+
+tools_read_them()
+{
+	local dir text
+	begin ksys_lseek vfs_llseek
+	command -v trace-cmd > /dev/null || skip "no trace-cmd"
+	echo nop > current_tracer
+	echo 0 > $RETADDR
+	dir=$(mktemp -d)
+	trace-cmd record -q -o "$dir/dat" -p function_graph -O funcgraph-args -l ksys_lseek \
+		perl -e 'open(F, "<", "/proc/version"); sysseek(F, 77, 0)' > /dev/null
+	text=$(trace-cmd report -i "$dir/dat" 2>&1)
+	[[ $text != *FAILED* ]] || fail "not understood: $text"
+	grep -qE 'funcgraph_entry: .*ksys_lseek\(.*\);' <<< "$text" || fail "no event: $text"
+	text=$(trace-cmd report -i "$dir/dat" -R 2>&1)
+	grep -qiE 'func=.*depth=.*args=' <<< "$text" || fail "no field: $text"
+	rm -r "$dir"
+}
+
+neither_on_nor_off()
+{
+	begin ksys_lseek
+	expect_error "arguments" "Invalid argument" $ARGS 2
+	expect_error "callers" "Invalid argument" $RETADDR x
+	equal "still on" "$(cat $ARGS $RETADDR | xargs)" "1 1"
+}
+
+run_tests arguments_callers_and_values as_much_where_it_is_restricted each_option_alone \
+	as_ever_without_them values_have_types without_types_they_are_words \
+	callers_of_functions_that_are_jumped_to beside_the_profiler switched_while_tracing \
+	in_an_instance formats_have_the_fields tools_read_them neither_on_nor_off
