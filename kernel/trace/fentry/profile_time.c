@@ -146,6 +146,12 @@ void ftrace_graph_graph_time_control(bool enable)
 	graph_time = enable;
 }
 
+/*
+ * A task's variable has the time of the profiled functions that the innermost one which it
+ * is in has called so far; the frame of that one keeps what was there before. Frames of other
+ * users may lie between. An interrupt adds the time of what it calls either to the function
+ * that is entered or left, or to the one outside of it: each exchange is one instruction.
+ */
 static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 		    struct ftrace_regs *fregs)
 {
@@ -157,20 +163,22 @@ static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 	if (!current->ret_stack)
 		return 0;
 	frame = ftrace_graph_get_ret_stack(current, 0);
-	if (frame)
-		frame->subtime = 0;
+	if (!frame)
+		return 0;
+	frame->subtime = xchg(fgraph_get_task_var(gops), 0);
 	return 1;
 }
 
-/* The time of this call that was not spent in traced functions it has called */
-static u64 own_time(u64 time)
+/* The time of this call that was not spent in profiled functions it has called */
+static u64 own_time(struct fgraph_ops *gops, u64 time)
 {
-	struct ftrace_ret_stack *caller = ftrace_graph_get_ret_stack(current, 1);
-	struct ftrace_ret_stack *frame = ftrace_graph_get_ret_stack(current, 0);
+	const struct ftrace_ret_stack *frame = ftrace_graph_get_ret_stack(current, 0);
+	unsigned long called;
 
-	if (caller)
-		caller->subtime += time;
-	return frame && frame->subtime < time ? time - frame->subtime : 0;
+	if (!frame)
+		return 0;
+	called = xchg(fgraph_get_task_var(gops), frame->subtime + time);
+	return called < time ? time - called : 0;
 }
 
 static void times_add(struct profile_times *times, u64 time)
@@ -209,7 +217,8 @@ static void on_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 {
 	const s64 took = trace->rettime - trace->calltime;
 	/* Clocks of two CPUs may differ. */
-	const u64 total = max(took, 0);
+	const u64 total = trace->calltime ? max(took, 0) : 0;
+	const u64 self = own_time(gops, total);
 	unsigned long flags;
 
 	/* The time of its call was not recorded. */
@@ -217,7 +226,7 @@ static void on_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 		return;
 
 	raw_local_irq_save(flags);
-	count_times(trace->func, total, own_time(total));
+	count_times(trace->func, total, self);
 	raw_local_irq_restore(flags);
 }
 

@@ -70,6 +70,21 @@ what_a_sleep_takes()
 	equal "all in buckets" "$sum $sum_self" "5 5"
 }
 
+# A function between the two is traced, but not profiled.
+another_tracer_in_between()
+{
+	start ksys_read proc_reg_read_iter
+	mkdir instances/between
+	echo vfs_read > instances/between/set_ftrace_filter
+	echo function_graph > instances/between/current_tracer
+	for _ in 1 2 3; do cat /proc/version > /dev/null; done
+	stop
+	grep -q 'vfs_read' instances/between/trace || fail "nothing in between"
+	at_least "calls" "$(value proc_reg_read_iter hitcount)" 3
+	equal "without what it calls" "$(value ksys_read self sum)" \
+		$(($(value ksys_read total sum) - $(value proc_reg_read_iter total sum)))
+}
+
 the_shorter_profile_has_either_time()
 {
 	local on of time
@@ -190,5 +205,5 @@ bad_words_are_refused()
 	equal "calls" "$(value hrtimer_nanosleep hitcount)" 1
 }
 
-run_tests what_a_sleep_takes the_shorter_profile_has_either_time all_is_the_sum_of_the_CPUs \
-	sorted_by_each_key cleared_while_it_counts many_functions bad_words_are_refused
+run_tests what_a_sleep_takes another_tracer_in_between the_shorter_profile_has_either_time \
+	all_is_the_sum_of_the_CPUs sorted_by_each_key cleared_while_it_counts many_functions bad_words_are_refused
