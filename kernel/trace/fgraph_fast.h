@@ -28,7 +28,7 @@
 #define FGRAPH_FAST_VARS	((int)(PAGE_SIZE / sizeof(long)) - 16)
 #define FGRAPH_FAST_MAX		(FGRAPH_FAST_VARS - FGRAPH_FAST_TOP - 1)
 #define FGRAPH_FAST_SHIFT	12
-#define FGRAPH_FAST_WORD	(BIT(FGRAPH_FAST_SHIFT) | BIT(10) | FGRAPH_FAST_TOP)
+#define FGRAPH_FAST_WORD	(BIT(10) | FGRAPH_FAST_TOP)
 
 /* The only user of returns; with several, one that wants none. */
 extern struct fgraph_ops *fgraph_direct_gops;

@@ -45,9 +45,10 @@ static __always_inline enum trace_type graph_call_type(u32 more)
  */
 static __always_inline unsigned long graph_call_retaddr(unsigned long ret)
 {
+	const void *handler = dereference_kernel_function_descriptor(return_to_handler);
 	struct ftrace_ret_stack *frame;
 
-	for (int i = 1; unlikely(ret == (unsigned long)return_to_handler); i++) {
+	for (int i = 1; unlikely(ret == (unsigned long)handler); i++) {
 		frame = ftrace_graph_get_ret_stack(current, i);
 		if (!frame)
 			break;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What function_graph does for each call and each return, the short way: see trace_fast.h. */
 #include "fgraph_fast.h"
-#include "graph_call.h"
 
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#include "graph_call.h"
+
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
 /* A frame has the frame pointer then, to be checked. */
 #define FGRAPH_FAST	false
@@ -228,7 +229,17 @@ static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs
 static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *fregs,
 					  struct trace_array *tr)
 {
-	graph_fast_call_with(ip, fregs, tr, tr->fgraph_more);
+	/* Each has a size of its own, which is a constant. */
+	switch (tr->fgraph_more) {
+	case TRACE_GRAPH_PRINT_ARGS:
+		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_ARGS);
+		break;
+	case TRACE_GRAPH_PRINT_RETADDR:
+		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_RETADDR);
+		break;
+	default:
+		graph_fast_call_with(ip, fregs, tr, GRAPH_CALL_MORE);
+	}
 }
 
 /**
@@ -236,7 +247,7 @@ static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *
  * @ip: the site
  * @parent_ip: not used
  * @op: not used
- * @fregs: the registers, if a user of fgraph looks at them; where they would be
+ * @fregs: those registers that have arguments
  *
  * It is in two parts so that users of returns that do not go the short way need not save
  * registers for it.
@@ -276,7 +287,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
  * @func: the function
  * @frame_pointer: its frame pointer, where the architecture has that checked
  * @retp: where on the stack it has the address to return to
- * @fregs: the registers that users of fgraph look at, if any does; NULL if there are none
+ * @fregs: registers, those at least that have arguments; NULL if there are none
  *
  * Context: any; the caller protects from recursion, and has preemption off.
  *

@@ -257,30 +257,6 @@ static void test_subops(struct kunit *test, bool share)
 		ftrace_free_filter(&sub[i].ops);
 }
 
-/* A manager that passes registers on needs those that its subops needs, where that is. */
-static void test_subops_registers(struct kunit *test)
-{
-	struct counter *manager = kunit_kzalloc(test, sizeof(*manager), GFP_KERNEL);
-	struct counter *sub = counters_at(test, 2, CALLEE);
-
-	KUNIT_ASSERT_NOT_NULL(test, manager);
-	manager->ops.func = count;
-	manager->ops.flags = FTRACE_OPS_FL_NO_REGS;
-	sub[0].ops.flags |= FTRACE_OPS_FL_NO_REGS;
-
-	mutex_lock(&ftrace_lock);
-	for (int i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&manager->ops, &sub[i].ops, 0), 0);
-		KUNIT_EXPECT_EQ(test, !!(set_at(CALLEE)->flags & FTRACE_OPS_FL_NO_REGS), !i);
-	}
-	KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&manager->ops, &sub[1].ops, 0), 0);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->flags & FTRACE_OPS_FL_NO_REGS);
-	KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&manager->ops, &sub[0].ops, 0), 0);
-	mutex_unlock(&ftrace_lock);
-	for (int i = 0; i < 2; i++)
-		ftrace_free_filter(&sub[i].ops);
-}
-
 static void test_subops_own(struct kunit *test)
 {
 	test_subops(test, false);
@@ -415,7 +391,6 @@ static struct kunit_case apply_cases[] = {
 	KUNIT_CASE(test_going_needs_no_memory),
 	KUNIT_CASE(test_subops_own),
 	KUNIT_CASE(test_subops_shared),
-	KUNIT_CASE(test_subops_registers),
 	KUNIT_CASE(test_off),
 	KUNIT_CASE_SLOW(test_random_filters),
 	{}

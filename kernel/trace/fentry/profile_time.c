@@ -149,8 +149,9 @@ void ftrace_graph_graph_time_control(bool enable)
 /*
  * A task's variable has the time of the profiled functions that the innermost one which it
  * is in has called so far; the frame of that one keeps what was there before. Frames of other
- * users may lie between. An interrupt adds the time of what it calls either to the function
- * that is entered or left, or to the one outside of it: each exchange is one instruction.
+ * users may lie between. Each exchange is one instruction, so that an interrupt adds the time of
+ * what it calls to one of two functions; if it comes between the clock and the exchange,
+ * that is the wrong one.
  */
 static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 		    struct ftrace_regs *fregs)

@@ -211,9 +211,7 @@ static int set_init(struct ops_set *set, struct ftrace_ops *const *ops)
 		const unsigned long flags = ops[i]->flags | called->flags;
 
 		set->ops[i] = ops[i];
-		/* A manager that does not look at them itself passes them to its subops. */
-		if (fentry_ops_is_called(called) &&
-		    !(called->flags & ops[i]->flags & FTRACE_OPS_FL_NO_REGS))
+		if (fentry_ops_is_called(called) && !(called->flags & FTRACE_OPS_FL_NO_REGS))
 			set->flags &= ~FTRACE_OPS_FL_NO_REGS;
 		set->flags |= flags & (FENTRY_EXCLUSIVE | FTRACE_OPS_FL_SAVE_REGS);
 		if (flags & FTRACE_OPS_FL_SAVE_REGS_IF_SUPPORTED)

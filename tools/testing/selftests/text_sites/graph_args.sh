@@ -153,33 +153,40 @@ callers_of_functions_that_are_jumped_to()
 	echo 0 > tracing_on
 	has "a call" " *(vfs_llseek|proc_reg_llseek)\(.*\).* <-ksys_lseek$IN.*"
 	equal "unknown callers" "$(calls | grep -c '<-return_to_handler')" 0
-	echo 1 > max_graph_depth
 	echo 3 > max_graph_depth
 	echo > trace
 	echo 1 > tracing_on
 	lseek 3
 	echo 0 > tracing_on
+	has "a call, restricted" " *(vfs_llseek|proc_reg_llseek)\(.*\).* <-ksys_lseek$IN.*"
 	equal "unknown callers, restricted" "$(calls | grep -c '<-return_to_handler')" 0
 }
 
-# Another user of fgraph needs no registers: trampolines of its functions save none.
-beside_the_profiler()
+# Another user of fgraph comes and goes, at the same functions and at others.
+beside_another_tracer()
 {
 	local round
 	need_types
-	[ -e function_profile_enabled ] || skip "no function profiler"
 	begin ksys_lseek
-	trap 'stop_jobs; echo 0 > function_profile_enabled; end' EXIT
+	mkdir instances/other
+	echo 0 > $ARGS
+	echo 0 > $RETADDR
 	for round in 1 2 3; do
-		echo nop > current_tracer
-		echo 1 > function_profile_enabled
-		echo function_graph > current_tracer
+		echo ksys_lseek > instances/other/set_ftrace_filter
+		echo function_graph > instances/other/current_tracer
+		echo 1 > $ARGS
 		lseek 1$round
-		echo 0 > function_profile_enabled
+		echo vfs_read > instances/other/set_ftrace_filter
 		lseek 2$round
-		has "beside it" "ksys_lseek\(fd=[0-9]+, offset=1$round, whence=0\).*"
-		has "after it" "ksys_lseek\(fd=[0-9]+, offset=2$round, whence=0\).*"
+		echo nop > instances/other/current_tracer
+		lseek 3$round
+		echo 0 > $ARGS
 	done
+	echo 1 > $ARGS
+	for round in 11 12 13 21 22 23 31 32 33; do
+		has "$round" "ksys_lseek\(fd=[0-9]+, offset=$round, whence=0\).*"
+	done
+	grep -q 'ksys_lseek();' instances/other/trace || fail "nothing in the other one"
 }
 
 switched_while_tracing()
@@ -189,16 +196,34 @@ switched_while_tracing()
 	while :; do lseek 77; done &
 	for _ in $(seq 5); do
 		echo 0 > $ARGS
-		sleep 0.1
-		echo 1 > $ARGS
 		echo > trace
 		sleep 0.1
-		# A few of others have arguments of their own.
+		echo 1 > $ARGS
+		sleep 0.1
 		[ "$(calls | grep -c 'offset=77, whence=0')" -gt 0 ] || fail "none with arguments"
-		equal "wrong ones" "$(calls | grep -cE 'fd=[0-9]{7}')" 0
+		[ "$(calls | grep -c 'ksys_lseek();')" -gt 0 ] || fail "none without"
+		equal "wrong ones" "$(calls | grep 'fd=' | grep -vcE '\(fd=[0-9]{1,4}, ')" 0
 	done
 	stop_jobs
 	equal "attached" "$(cut -d' ' -f1 enabled_functions)" ksys_lseek
+}
+
+# Also if it is what it was: this file is not asked before.
+switched_by_trace_options()
+{
+	need_types
+	begin ksys_lseek
+	echo funcgraph-args > trace_options
+	echo funcgraph-args > trace_options
+	lseek 5
+	has "on" 'ksys_lseek\(fd=[0-9]+, offset=5, whence=0\); .*'
+	echo nofuncgraph-args > trace_options
+	echo nofuncgraph-args > trace_options
+	echo > trace
+	lseek 6
+	echo 1 > $ARGS
+	has "off" 'ksys_lseek\(\); .*'
+	equal "on" "$(calls | grep -c 'offset=6')" 0
 }
 
 in_an_instance()
@@ -219,8 +244,9 @@ formats_have_the_fields()
 {
 	begin ksys_lseek
 	grep -q 'field:unsigned long args\[\];' events/ftrace/funcgraph_entry/format || fail "no args"
-	equal "fields" "$(event_fields ftrace/fgraph_retaddr_entry | cut -d' ' -f1 | xargs)" \
-		"func depth retaddr args"
+	equal "fields" "$(event_fields ftrace/funcgraph_entry | xargs)" "func 8 8 depth 16 4 args 20 0"
+	equal "fields" "$(event_fields ftrace/fgraph_retaddr_entry | xargs)" \
+		"func 8 8 depth 16 4 retaddr 20 8 args 28 0"
 }
 
 tools_read_them()
@@ -251,5 +277,5 @@ neither_on_nor_off()
 
 run_tests arguments_callers_and_values as_much_where_it_is_restricted each_option_alone \
 	as_ever_without_them values_have_types without_types_they_are_words \
-	callers_of_functions_that_are_jumped_to beside_the_profiler switched_while_tracing \
-	in_an_instance formats_have_the_fields tools_read_them neither_on_nor_off
+	callers_of_functions_that_are_jumped_to beside_another_tracer switched_while_tracing \
+	switched_by_trace_options in_an_instance formats_have_the_fields tools_read_them neither_on_nor_off

@@ -70,19 +70,42 @@ what_a_sleep_takes()
 	equal "all in buckets" "$sum $sum_self" "5 5"
 }
 
-# A function between the two is traced, but not profiled.
+# A function between the two is traced, but not profiled. Each of the users that fgraph can have
+# is the profiler once.
 another_tracer_in_between()
 {
+	local _
 	start ksys_read proc_reg_read_iter
 	mkdir instances/between
 	echo vfs_read > instances/between/set_ftrace_filter
 	echo function_graph > instances/between/current_tracer
-	for _ in 1 2 3; do cat /proc/version > /dev/null; done
-	stop
+	for _ in $(seq 16); do
+		echo 0 > function_profile_enabled
+		echo 1 > function_profile_enabled
+		cat /proc/version > /dev/null
+		echo 0 > function_profile_enabled
+		at_least "calls" "$(value proc_reg_read_iter hitcount)" 1
+		equal "without what it calls" "$(value ksys_read self sum)" \
+			$(($(value ksys_read total sum) - $(value proc_reg_read_iter total sum)))
+	done
 	grep -q 'vfs_read' instances/between/trace || fail "nothing in between"
-	at_least "calls" "$(value proc_reg_read_iter hitcount)" 3
-	equal "without what it calls" "$(value ksys_read self sum)" \
-		$(($(value ksys_read total sum) - $(value proc_reg_read_iter total sum)))
+}
+
+# A task that was profiled is traced afterwards, whichever user of fgraph the tracer is.
+nothing_stays_in_tasks()
+{
+	local round line
+	start ksys_read
+	read -r line < /proc/version
+	stop
+	for round in $(seq 17); do
+		echo function_graph > current_tracer
+		echo > trace
+		read -r line < /proc/version
+		echo nop > current_tracer
+		[ "$(grep -c "ksys_read" trace)" -gt 0 ] || fail "round $round: nothing"
+	done
+	echo "$line" > /dev/null
 }
 
 the_shorter_profile_has_either_time()
@@ -205,5 +228,6 @@ bad_words_are_refused()
 	equal "calls" "$(value hrtimer_nanosleep hitcount)" 1
 }
 
-run_tests what_a_sleep_takes another_tracer_in_between the_shorter_profile_has_either_time \
-	all_is_the_sum_of_the_CPUs sorted_by_each_key cleared_while_it_counts many_functions bad_words_are_refused
+run_tests what_a_sleep_takes another_tracer_in_between nothing_stays_in_tasks \
+	the_shorter_profile_has_either_time all_is_the_sum_of_the_CPUs sorted_by_each_key \
+	cleared_while_it_counts many_functions bad_words_are_refused
