@@ -9,8 +9,8 @@
  *				      struct marker_probes	an array, under RCU
  *
  * A marker is there while there are sites or probes that name it. A site is on while its
- * marker has probes. In the text, each copy that the compiler has made of a trace_mark()
- * is a value site of its own, which depends on whether the marker site is on.
+ * marker has probes. What a site does about that is in kernel/marker_text.c or, where no
+ * text is patched, in kernel/marker_data.c.
  *
  * All this changes under marker_mutex. A task that passes a site that is on reads without
  * a lock: site->marker, which does not change while the site's code may run, and with
@@ -55,6 +55,8 @@
 #include <linux/stringhash.h>
 #include <linux/value_site.h>
 
+#include "marker.h"
+
 struct marker_probe {
 	marker_probe_func	*func;
 	void			*private;
@@ -84,11 +86,7 @@ struct marker {
 	char				name[];
 };
 
-extern struct text_site __start___marker_sites[], __stop___marker_sites[];
-extern s32 __start___marker_refs[];
-
-static struct text_site_kind marker_sites;
-static DEFINE_MUTEX(marker_mutex);
+DEFINE_MUTEX(marker_mutex);
 static DEFINE_HASHTABLE(markers, 8);
 static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not loaded */
 
@@ -137,11 +135,6 @@ static noinline notrace void call_all(const struct marker_probes *probes, const 
 		probes->probe[i].func(probes->probe[i].private, args);
 }
 
-/*
- * What calls a marker's probes: called by __marker_call(), and by nobody else.
- */
-asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
-
 notrace void marker_call(const struct marker_site *site, const u64 *args)
 {
 	const struct marker_probes *probes;
@@ -163,8 +156,6 @@ notrace void marker_call(const struct marker_site *site, const u64 *args)
 	in_marker(-1);
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_GPL(__marker_call);
-
 /* The length of an integer conversion's type, or of @conversion's own */
 static u8 conversion_size(const char **pos)
 {
@@ -298,8 +289,7 @@ static bool name_is_good(const char *name)
 	return len && name[len] == ':' && *event && !event[word_len(event)];
 }
 
-/* A name and a format that sites can have, with as many arguments as this one */
-static int site_check(const struct marker_site *site)
+int marker_site_check(const struct marker_site *site)
 {
 	const char *subsystem = site_subsystem(site), *event = site_event(site);
 
@@ -396,7 +386,7 @@ static int site_connect(struct marker_site *site)
 	struct marker *marker;
 	char *name;
 
-	if (site_check(site))
+	if (marker_site_check(site))
 		return -EINVAL;
 	name = kasprintf(GFP_KERNEL, "%s:%s", site_subsystem(site), site_event(site));
 	marker = name ? marker_get(name, site_format(site), site, NULL) : ERR_PTR(-ENOMEM);
@@ -413,16 +403,6 @@ static int site_connect(struct marker_site *site)
 	return 0;
 }
 
-static struct marker_site *site_of(const void *on)
-{
-	return container_of(on, struct marker_site, on);
-}
-
-static bool is_of(const void *on, const void *marker)
-{
-	return site_of(on)->marker == marker;
-}
-
 /*
  * Have a marker's sites call other probes than before; whoever has a batch commits all
  * that has changed.
@@ -434,7 +414,7 @@ static int probes_set(struct marker *marker, struct marker_probes *probes)
 	rcu_assign_pointer(marker->probes, probes);
 	list_for_each_entry(site, &marker->sites, list)
 		WRITE_ONCE(site->on, !!probes);
-	return batching == current ? 0 : value_sites_commit(&marker_sites, is_of, marker);
+	return batching == current ? 0 : marker_sites_commit(marker);
 }
 
 static struct marker_probes *probes_new(unsigned int nr, gfp_t more)
@@ -616,10 +596,10 @@ int marker_batch_end(void)
 
 	guard(mutex)(&marker_mutex);
 	batching = NULL;
-	ret = value_sites_commit(&marker_sites, NULL, NULL);
+	ret = marker_sites_commit(NULL);
 	/* What is wrong is dead now, and does not keep the others from following. */
 	if (ret)
-		value_sites_commit(&marker_sites, NULL, NULL);
+		marker_sites_commit(NULL);
 	return ret;
 }
 
@@ -727,17 +707,37 @@ void marker_show_all(struct seq_file *m)
 	}
 }
 
+int marker_site_come(struct marker_site *site, const struct module *mod)
+{
+	/* One that was inlined or unrolled comes once for each copy. */
+	int ret = site->list.next ? 0 : site_connect(site);
+
+	if (!ret || mod)
+		return ret;
+	list_add_tail(&site->list, &refused_sites);
+	return 0;
+}
+
+void marker_site_go(struct marker_site *site)
+{
+	if (!site->list.next)
+		return;
+	list_del(&site->list);
+	site->list.next = NULL;
+	free_if_unused(site->marker);
+}
+
 #ifdef CONFIG_MODULES
 /*
- * Is what a module's value site depends on a marker site, whose strings are in it? As for
- * the compiler, all begin at multiples of VALUE_SITE_ALIGN: so no other one begins in this
- * one if its magic number is at none of these.
+ * As for the compiler, all begin at multiples of VALUE_SITE_ALIGN: so no other one begins
+ * in this one if its magic number is at none of these.
  */
-static bool site_is_good(const struct module *mod, const struct marker_site *site)
+bool marker_site_is_good(const struct module *mod, const struct marker_site *site)
 {
 	const char *text = site->text, *end, *pos;
 
-	if (!text_site_in_data(mod, site, sizeof(*site)) ||
+	if (!IS_ALIGNED((unsigned long)site, VALUE_SITE_ALIGN) ||
+	    !text_site_in_data(mod, site, sizeof(*site)) ||
 	    !text_site_in_data(mod, site, sizeof(*site) + site->size) ||
 	    site->magic != MARKER_SITE_MAGIC || site->on || site->marker ||
 	    site->list.next || site->list.prev)
@@ -755,73 +755,7 @@ static bool site_is_good(const struct module *mod, const struct marker_site *sit
 	}
 	return text == end;
 }
-
-static int check_module_sites(const struct text_site_table *table)
-{
-	struct text_site *site;
-
-	for_each_text_site(site, table) {
-		const void *on = value_site_value(table, site);
-
-		if (value_site_log(table, site) || !site_is_good(table->mod, site_of(on))) {
-			pr_err("%s: %pS depends on %pS, which is no marker\n",
-			       module_name(table->mod), (void *)text_site_addr(site), on);
-			return -EINVAL;
-		}
-		if (site_check(site_of(on)))
-			return -EINVAL;
-	}
-	return 0;
-}
-#else
-static int check_module_sites(const struct text_site_table *table)
-{
-	return 0;
-}
 #endif
-
-static int markers_take(struct text_site_table *table)
-{
-	int ret = value_sites_take(table);
-
-	return ret || !table->mod ? ret : check_module_sites(table);
-}
-
-/* The code does not run: its module goes, or does not come. */
-static void markers_disconnect(const struct text_site_table *table)
-{
-	struct text_site *text;
-
-	for_each_text_site(text, table) {
-		struct marker_site *site = site_of(value_site_value(table, text));
-
-		if (!site->list.next)
-			continue;
-		list_del(&site->list);
-		site->list.next = NULL;
-		free_if_unused(site->marker);
-	}
-}
-
-static int markers_coming(struct text_site_table *table)
-{
-	struct text_site *text;
-	int ret;
-
-	for_each_text_site(text, table) {
-		struct marker_site *site = site_of(value_site_value(table, text));
-
-		/* One that was inlined or unrolled comes once for each copy. */
-		ret = site->list.next ? 0 : site_connect(site);
-		if (ret && table->mod) {
-			markers_disconnect(table);
-			return ret;
-		}
-		if (ret)
-			list_add_tail(&site->list, &refused_sites);
-	}
-	return value_sites_coming(table);
-}
 
 /* Take away a marker's probes that are functions of a module: how many? */
 static unsigned int remove_probes_in(struct marker *marker, struct module *mod)
@@ -844,7 +778,7 @@ static unsigned int remove_probes_in(struct marker *marker, struct module *mod)
 	return nr;
 }
 
-static void markers_going(struct module *mod, struct text_site_table *table)
+void marker_probes_go(struct module *mod)
 {
 	struct hlist_node *next;
 	struct marker *marker;
@@ -855,30 +789,7 @@ static void markers_going(struct module *mod, struct text_site_table *table)
 			nr += remove_probes_in(marker, mod);
 			free_if_unused(marker);
 		}
-		if (table)
-			markers_disconnect(table);
 	}
 	if (nr)
 		marker_synchronize();
-	marker_events_forget();
 }
-
-static struct text_site_kind marker_sites = {
-	.name		= "marker",
-	.insn		= &text_insn_value,
-	.section	= TEXT_SECTION_MARKERS,
-	.refs		= TEXT_SECTION_MARKER_REFS,
-	.reserved	= true,
-	.lock		= &marker_mutex,
-	.take		= markers_take,
-	.coming		= markers_coming,
-	.going		= markers_going,
-};
-
-/* Other CPUs come up after this, and text becomes read-only. */
-static int __init marker_init(void)
-{
-	return text_site_kind_init(&marker_sites, __start___marker_sites,
-				   __stop___marker_sites, __start___marker_refs);
-}
-early_initcall(marker_init);

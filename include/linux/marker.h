@@ -6,7 +6,8 @@
  *	trace_mark(net, drop, "dev=%s len=%u", dev->name, skb->len);
  *
  * is a NOP of five bytes until a probe is connected to the marker "net:drop": the
- * tracing event of that name, or a function that <linux/marker_probe.h> defines.
+ * tracing event of that name, or a function that <linux/marker_probe.h> defines. Where no
+ * text is patched, it loads and tests a variable.
  */
 #ifndef _LINUX_MARKER_H
 #define _LINUX_MARKER_H
@@ -77,7 +78,11 @@ static inline __printf(1, 2) void marker_check_format(const char *format, ...) {
 
 #ifdef CONFIG_MARKERS
 
+#ifdef CONFIG_TEXT_SITES
 #include <asm/marker.h>
+#else
+#include <asm-generic/marker.h>
+#endif
 
 /**
  * trace_mark - a marker
@@ -102,13 +107,16 @@ do {									\
 			 "too many arguments for a marker");		\
 	if (0)								\
 		marker_check_format(format, ##args);			\
-	if (unlikely(arch_marker_branch(&__marker_##subsystem##_##event.on, 0))) \
+	if (unlikely(ARCH_MARKER_ON(&__marker_##subsystem##_##event)))	\
 		ARCH_MARKER_CALL(&__marker_##subsystem##_##event, ##args); \
 } while (0)
 
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
 			  void *private);
 int marker_probe_unregister(const char *name, marker_probe_func *probe, void *private);
+
+/* What ARCH_MARKER_CALL() gets to: calls the probes of the marker that @site is of */
+void marker_call(const struct marker_site *site, const u64 *args);
 
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 

@@ -18,7 +18,7 @@ enum text_section_id {
 	TEXT_SECTION_VALUES,		/* immediate values, */
 	TEXT_SECTION_VALUE_REFS,	/* and for each site which value it depends on */
 	TEXT_SECTION_MARKERS,		/* markers, */
-	TEXT_SECTION_MARKER_REFS,	/* and for each site which marker it is of */
+	TEXT_SECTION_MARKER_REFS,	/* and which of them each site is of; see below */
 	NR_TEXT_SECTIONS
 };
 
@@ -46,9 +46,25 @@ bool text_sites_reserved(const void *start, const void *end);
 
 #else /* !CONFIG_TEXT_SITES */
 
+#ifdef CONFIG_MARKERS
+
+/*
+ * Markers are variables then: of these sections, modules have the last one, with pointers
+ * to their markers, and kernel/marker_data.c is told of modules.
+ */
+extern const char *const text_section_names[NR_TEXT_SECTIONS];
+
+int text_sites_module_coming(struct module *mod);
+void text_sites_module_going(struct module *mod);
+
+#else /* !CONFIG_MARKERS */
+
 static inline int text_sites_module_coming(struct module *mod) { return 0; }
-static inline int text_sites_module_enable(struct module *mod) { return 0; }
 static inline void text_sites_module_going(struct module *mod) { }
+
+#endif /* CONFIG_MARKERS */
+
+static inline int text_sites_module_enable(struct module *mod) { return 0; }
 static inline void text_sites_free_text(struct module *mod, void *start, void *end) { }
 
 static inline bool text_sites_reserved(const void *start, const void *end)

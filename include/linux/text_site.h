@@ -16,6 +16,13 @@ struct module;
 struct mutex;
 struct text_site_table;
 
+/* Sections of modules: kernel/text_site/section.c */
+bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
+			 unsigned int size);
+bool text_site_in_data(const struct module *mod, const void *start, unsigned int size);
+int text_section_check(const struct module *mod, enum text_section_id id, unsigned int record,
+		       unsigned int align);
+
 #ifdef CONFIG_TEXT_SITES
 
 #include <asm/text_site.h>
@@ -254,9 +261,6 @@ int text_target_reserve(struct text_site_kind *kind, u32 id);
 /* Kinds: kernel/text_site/kind.c */
 int text_site_kind_init(struct text_site_kind *kind, struct text_site *start,
 			struct text_site *stop, s32 *refs);
-bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
-			 unsigned int size);
-bool text_site_in_data(const struct module *mod, const void *start, unsigned int size);
 bool text_site_in_used(const struct module *mod, unsigned int type, const void *start,
 		       unsigned int size);
 

@@ -23,15 +23,6 @@
 #include <linux/static_call_types.h>
 #include <linux/text_site.h>
 
-const char *const text_section_names[NR_TEXT_SECTIONS] = {
-	[TEXT_SECTION_ENTRIES]		= "__mcount_loc",
-	[TEXT_SECTION_JUMPS]		= "__dynfunc_sites",
-	[TEXT_SECTION_VALUES]		= "__value_sites",
-	[TEXT_SECTION_VALUE_REFS]	= "__value_refs",
-	[TEXT_SECTION_MARKERS]		= "__marker_sites",
-	[TEXT_SECTION_MARKER_REFS]	= "__marker_refs",
-};
-
 struct text_site_kind *text_site_kinds;
 
 /* A table that was found right is taken over by its owner. */
@@ -115,43 +106,6 @@ void text_sites_free_text(struct module *mod, void *start, void *end)
 
 #ifdef CONFIG_MODULES
 /**
- * text_site_in_memory - is something wholly in a part of a module's memory?
- * @mod: the module
- * @type: the part, enum mod_mem_type
- * @start: its first byte
- * @size: in bytes
- *
- * Return: whether it is.
- */
-bool text_site_in_memory(const struct module *mod, unsigned int type, const void *start,
-			 unsigned int size)
-{
-	const struct module_memory *mem = &mod->mem[type];
-	const unsigned long offset = start - mem->base;
-
-	return offset < mem->size && size <= mem->size - offset;
-}
-
-/**
- * text_site_in_data - is something wholly in a module's data, but in no table of sites?
- * @mod: the module
- * @start: its first byte
- * @size: in bytes
- *
- * Return: whether it is.
- */
-bool text_site_in_data(const struct module *mod, const void *start, unsigned int size)
-{
-	for (unsigned int i = 0; i < NR_TEXT_SECTIONS; i++) {
-		const struct text_section *section = &mod->text_sites[i];
-
-		if (start < section->start + section->size && start + size > section->start)
-			return false;
-	}
-	return text_site_in_memory(mod, MOD_DATA, start, size);
-}
-
-/**
  * text_site_in_used - is something wholly in a part of a module that another depends on?
  * @mod: the other one, which keeps those that it depends on from going away
  * @type: the part, enum mod_mem_type
@@ -183,20 +137,6 @@ bool text_site_in_used(const struct module *mod, unsigned int type, const void *
 #endif
 }
 
-/* Can a section be used in place, as whole records of @record bytes? */
-static int check_section(const struct module *mod, enum text_section_id id, unsigned int record)
-{
-	const struct text_section *section = &mod->text_sites[id];
-
-	if (section->size % record || !IS_ALIGNED((unsigned long)section->start, sizeof(s32)) ||
-	    !text_site_in_memory(mod, MOD_DATA, section->start, section->size)) {
-		pr_err("%s: %s has %u bytes that are not aligned records in writable data\n",
-		       mod->name, text_section_names[id], section->size);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* Check what a module has of a kind, and make a table of it. */
 static int module_table_new(struct module *mod, struct text_site_kind *kind)
 {
@@ -214,9 +154,9 @@ static int module_table_new(struct module *mod, struct text_site_kind *kind)
 	}
 	if (!section->size)
 		return 0;
-	ret = check_section(mod, kind->section, sizeof(struct text_site));
+	ret = text_section_check(mod, kind->section, sizeof(struct text_site), sizeof(s32));
 	if (!ret && refs)
-		ret = check_section(mod, kind->refs, sizeof(s32));
+		ret = text_section_check(mod, kind->refs, sizeof(s32), sizeof(s32));
 	if (ret)
 		return ret;
 

@@ -340,6 +340,8 @@ static const char *type_name(const struct marker_arg *arg)
 	case 4:
 		return is_signed(arg) ? "int" : "unsigned int";
 	}
+	if (sizeof(long) < 8)
+		return is_signed(arg) ? "long long" : "unsigned long long";
 	return is_signed(arg) ? "long" : "unsigned long";
 }
 

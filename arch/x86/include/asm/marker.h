@@ -53,6 +53,9 @@ void __marker_call(void);
 #define __MARKER_ARGS_8(a, b, c, d, e, f, g, h)				\
 	__MARKER_ARGS_7(a, b, c, d, e, f, g) __MARKER_ARG(8, h)
 
+/* Whether the marker has probes: a NOP or a jump */
+#define ARCH_MARKER_ON(which)	arch_marker_branch(&(which)->on, 0)
+
 #define __ARCH_MARKER_CALL(nr, which, args...)				\
 	asm volatile(CONCATENATE(__MARKER_PUSH_, nr)			\
 		     "push %[site]\n\t"				\

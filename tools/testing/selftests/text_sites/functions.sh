@@ -187,6 +187,7 @@ count_syncs()
 {
 	local site where=do_sync_core
 	[ -e kprobe_events ] || skip "no kprobe_events"
+	[ -e $ROUND ] || skip "no text is patched"
 	old_round=$(cat $ROUND)
 	# All in one, but where the test is about rounds
 	echo 0 > $ROUND

@@ -397,7 +397,7 @@ bad_formats_and_strings()
 	refused bad_marker_width 'bad:width: .*bad_marker_width.c:[0-9]* has "%\*d", which is no'
 	[ ! -e events/bad/conversion ] && [ ! -e events/bad/width ] || fail "an event of none"
 	equal "refused" "$(states 'bad:[cw].*')" ""
-	refused bad_marker_overlap 'marker: bad_marker_overlap: .*depends on .*, which is no marker'
+	refused bad_marker_overlap 'marker: bad_marker_overlap: .*, which is no marker'
 	echo 'bad:*' > set_marker
 	pass text markers_bad
 	equal "strings" "$(events strings)" 'strings: (null)|(fault)|good|go'

@@ -30,13 +30,17 @@ put('linux/compiler.h', <<'H');
 #define __always_inline inline __attribute__((always_inline))
 #define __printf(a, b) __attribute__((format(printf, a, b)))
 #define __read_mostly
+#define __section(x) __attribute__((section(x)))
+#define __used __attribute__((used))
 #define __same_type(a, b) __builtin_types_compatible_p(typeof(a), typeof(b))
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define NULL ((void *)0)
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) do { *(volatile __typeof__(x) *)&(x) = (v); } while (0)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#ifdef __x86_64__
 register unsigned long current_stack_pointer asm("rsp");
+#endif
 #define ASM_CALL_CONSTRAINT "+r" (current_stack_pointer)
 H
 put('linux/rbtree_latch.h', <<'H');
@@ -62,7 +66,7 @@ sub compile
 	my ($flags, $text) = @_;
 	put('test.c', $text);
 	my $said = qx(LC_ALL=C gcc -std=gnu11 -O2 -Wall -Werror -fno-pic -mcmodel=kernel \\
-		-mno-red-zone -fcf-protection=none -fno-asynchronous-unwind-tables \\
+		-mno-red-zone -mno-sse -mno-mmx -fcf-protection=none -fno-asynchronous-unwind-tables \\
 		-mpreferred-stack-boundary=3 -fno-stack-protector -falign-loops=1 \\
 		-falign-jumps=1 -falign-labels=1 $flags \\
 		-I'$dir' -I'$top/include' -I'$top/arch/x86/include' \\

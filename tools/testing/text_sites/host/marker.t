@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0
-# Markers as the compiler makes them: what must compile, and what must not; and that
-# one that is off is one NOP of five bytes, in a loop and in a leaf function.
+# Markers as the compiler makes them, in text that is patched and where they are variables:
+# what must compile, and what must not; that one that is off is one NOP of five bytes, or a
+# test and a jump, in a loop and in a leaf function; and what becomes of arguments.
 use strict;
 use warnings;
 use Test::More;
@@ -24,6 +25,8 @@ struct list_head { struct list_head *next, *prev; };
 H
 
 my @on = qw(-DCONFIG_MARKERS -DCONFIG_TEXT_SITES);
+my @data = qw(-DCONFIG_MARKERS);
+my @data32 = (@data, qw(-m32 -mcmodel=32));
 my $head = "#include <linux/marker.h>\n";
 
 # try SAYS, FLAGS, WHAT, HEAD, TAIL, PAIR...: what the compiler says of pairs of a name and C
@@ -40,7 +43,7 @@ sub mark { "void f(int a, long b, const char *c) { trace_mark($_[0]); }" }
 my @right = (
 	'no argument'		=> mark('x, y, "text"'),
 	'three of them'		=> mark('x, y, "%d %ld %s", a, b, c'),
-	'constants'		=> mark('x, y, "%d %s %lx", 1, "text", 0x123456789abcdefL'),
+	'constants'		=> mark('x, y, "%d %s %llx", 1, "text", 0x123456789abcdefLL'),
 	'eight'			=> mark('x, y, "%d%d%d%d%d%d%d%d", a, a, a, a, a, a, a, a'),
 	'eight that differ'	=> mark('x, y, "%d%d%d%d%d%ld%ld%s", a, a + 1, a * 3, a ^ 5, 2, b, -b, c'),
 	'twice'			=> mark('x, y, "%d", a') . 'void g(int a) { trace_mark(x, y, "%d", a); }',
@@ -86,15 +89,18 @@ my @wrong_probes = (
 );
 
 my ($silent, $error) = (qr/\A\z/, qr/error/);
-for my $how (['on', "@on"], ['off', '']) {
+for my $how (['on', "@on"], ['a variable', "@data"], ['a variable of 32 bits', "@data32"],
+		['off', '']) {
 	my ($name, $flags) = @$how;
 	try($silent, $flags, "$name:", $head, '', @right);
 	try($error, $flags, "$name: not", $head, '', @wrong);
 	try($silent, $flags, "$name: a probe:", $probe_head, $connect, @right_probes);
 	try($error, $flags, "$name: no probe:", $probe_head, $connect, @wrong_probes);
 }
-try($error, "@on", 'not', $head, '', @wrong_if_on);
-try(qr/too many arguments for a marker/, "@on", 'not', $head, '', @too_many);
+for my $flags ("@on", "@data") {
+	try($error, $flags, 'not', $head, '', @wrong_if_on);
+	try(qr/too many arguments for a marker/, $flags, 'not', $head, '', @too_many);
+}
 
 # names FUNCTION: the names of its instructions; which registers they use may differ. A
 # NOP of five bytes is "nop5".
@@ -134,6 +140,41 @@ for my $function (qw(leaf loop)) {
 	my @without = names("${function}_none");
 	cmp_ok(scalar @without, '>', 1, "$function: code");
 	is_deeply(\@with, [sort @without, 'nop5'], "$function: one NOP more, and nothing else");
+}
+
+is(compile("@data", $head . $source), '', 'functions with a marker that is a variable');
+my @tested = grep { /^(?:cmp|test|j|call)/ } names('leaf_marker');
+is("@tested", 'jne test', 'leaf: a test and a jump, and nothing called');
+my %sections = sections();
+is($sections{__marker_refs}, 2 * 8, 'a pointer to each');
+ok(!$sections{__marker_sites}, 'and no table of text');
+
+# Each is extended to 64 bits as its type says, also where pointers have 32.
+my @extended = (
+	'a signed char'		=> ['(signed char)-1', '~0ull'],
+	'an unsigned char'	=> ['(unsigned char)-1', '0xffull'],
+	'a bool'		=> ['(_Bool)1', '1ull'],
+	'an int'		=> ['-2', '~1ull'],
+	'an unsigned int'	=> ['-2u', '0xfffffffeull'],
+	'a long'		=> ['-2l', '~1ull'],
+	'an unsigned long'	=> ['-2ul', '(u64)-2ul'],
+	'a long long'		=> ['-2ll', '~1ull'],
+	'an unsigned long long'	=> ['0x8000000000000001ull', '0x8000000000000001ull'],
+	'an enum'		=> ['(enum e)NEGATIVE', '~4ull'],
+	'a bit-field'		=> ['((struct b){ -1, 1 }).field', '~0ull'],
+	'a pointer'		=> ['(char *)-1', '(u64)(unsigned long)-1'],
+	'one to what is not known' => ['(struct unknown *)-1', '(u64)(unsigned long)-1'],
+);
+my $types = "${head}enum e { NEGATIVE = -5 }; struct b { int field : 3; int rest : 2; };\n";
+for my $how (["@data", 64], ["@data32", 32]) {
+	my ($flags, $bits) = @$how;
+	for (my $i = 0; $i < @extended; $i += 2) {
+		my ($name, $pair) = @extended[$i, $i + 1];
+		my ($value, $is) = @$pair;
+		is(compile($flags, "${types}int f(void) { return __MARKER_VALUE($value) == ($is) ? 77 : 0; }"),
+			'', "$name, $bits bits");
+		like((code('f'))[0], qr/\$0x4d,/, '  is extended as it should be');
+	}
 }
 
 done_testing();

@@ -32,6 +32,7 @@ struct {
 static_assert(offsetof(typeof(bad_markers), second) == 56);
 static_assert(offsetof(struct marker_head, on) == 16);
 
+#ifdef CONFIG_TEXT_SITES
 #define RECORD(site, on)						\
 	"	.pushsection __marker_sites, \"aw\"\n"			\
 	"	.balign	4\n"						\
@@ -49,6 +50,11 @@ asm("	.pushsection .text\n"
 	"	.popsection\n"
 	RECORD("bad_marker_first", "16")
 	RECORD("bad_marker_second", "56 + 16"));
+#else
+static void *bad_marker_refs[] __used __section("__marker_refs") = {
+	&bad_markers.first, &bad_markers.second,
+};
+#endif
 
 MODULE_DESCRIPTION("Markers that overlap");
 MODULE_LICENSE("GPL");
