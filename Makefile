@@ -40,7 +40,7 @@ TEST_ALL := tools/testing/text_sites/test-all
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
 	rootfs run shell test test-host test-machine test-long test-fleet test-shark model mutants \
-	test-classic test-variants test-all bench bench-native deb test-debian clean distclean
+	test-classic test-variants test-arm64 test-all bench bench-native deb test-debian clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -65,6 +65,7 @@ help:
 	@echo 'make test-shark     KernelShark, which this installs, shows a trace'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  tests of kernels that are configured in another way'
+	@echo 'make test-arm64     a kernel for arm64, where no text is patched: its KUnit tests'
 	@echo 'make check          sparse, W=1 and all else that reads the source'
 	@echo 'make series-test    compiles and boots each step of the series'
 	@echo 'make test-all       all of these; what has run with the same kernel is not run again'
@@ -139,6 +140,8 @@ test-classic:
 	@ONLY='classic-*' $(TEST_ALL)
 test-variants:
 	@ONLY='!plain-* !long-* !classic-*' $(TEST_ALL)
+test-arm64:
+	@ONLY='arm64-*' $(TEST_ALL)
 test-all:
 	@$(TEST_ALL)
 deb:

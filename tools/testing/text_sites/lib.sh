@@ -19,6 +19,11 @@ ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}
 COMPILER=$(of_variant compiler)
 COMPILER=${COMPILER:-gcc}
+ARCH=$(of_variant arch)
+case ${ARCH:-x86} in
+arm64) IMAGE=arch/arm64/boot/Image ;;
+x86) IMAGE=arch/x86/boot/bzImage ;;
+esac
 LOCALVERSION=$(of_variant localversion)
 LOCALVERSION=${LOCALVERSION:--$ENGINE}
 FRAGMENT=${FRAGMENT:-}
@@ -109,6 +114,9 @@ alone() { says alone; }
 # untested: do the tests of user space not run with it?
 untested() { says untested; }
 
+# foreign: is it for another architecture than this one? Then it has no user space.
+foreign() { [ -n "$ARCH" ]; }
+
 # modular: may the kernel have modules?
 modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }
 
@@ -121,8 +129,10 @@ kbuild()
 	# The same source makes the same kernel, so that the cache hits.
 	local -x KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 	local -x KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
+	local arch=()
+	! foreign || arch=(ARCH="$ARCH" CROSS_COMPILE="${COMPILER%gcc*}")
 	make -C "$TREE" O="$OUT" CC="$COMPILER" LOCALVERSION="$LOCALVERSION" V="$V" \
-		--no-print-directory "$@"
+		"${arch[@]}" --no-print-directory "$@"
 }
 
 # first_error LOG: the line of a log that says what went wrong

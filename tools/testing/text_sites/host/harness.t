@@ -402,6 +402,36 @@ like($out, qr/ -no-reboot /, '  and does not start again');
 unlike($out, qr/ -no-reboot /, '  or does, if it may');
 put("$bin/qemu-system-x86_64", get("$dir/qemu.saved"));
 
+# Another architecture: no user space, and the console is all there is
+put("$dir/config/variant-foreign.config", "# arch: arm64\n# alone\n");
+my $bare = "PATH=$bin:\$PATH VARIANT=foreign $harness/vm/bare --timeout 2";
+my $image = "$build/text_sites-foreign/arch/arm64/boot/Image";
+fails('no machine for this one', "$harness/vm/bare", qr/^bare: no machine for '': /, 1);
+fails('no kernel for another architecture', $bare, qr/^bare: no kernel: /, 1);
+put($image, 'image');
+put("$bin/qemu-system-aarch64", <<"END");
+#!/bin/bash
+[[ \$* = *' kunit_shutdown=poweroff '* && \$* = *"-kernel $image "* ]] || exit 3
+while [ "\$1" != -serial ]; do shift; done
+cp $dir/toy.console "\${2#file:}"
+END
+my $suite = "    KTAP version 1\n    # Subtest: marker\n    1..2\n    ok 1 one\n    ok 2 two\nok 1 marker\n";
+put("$dir/toy.console", "1..1\n${suite}[    1.000000] reboot: Power down\r\n");
+is(works('a kernel that switches itself off', $bare), '', '  has nothing to say');
+put("$dir/toy.console", "1..1\n$suite");
+fails('one that does not', $bare, qr/^  \| ok 1 marker$/);
+put("$dir/machines.tab", "foreign tests multi\@cortex-a57 2 2 kunit.enable=1 kunit:all\n");
+my $foreign = "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab GROUP=foreign VARIANT=foreign " .
+	"$steps test-begin test-machine test-end";
+($out, $status) = run($foreign);
+like($out, qr/\nFAIL foreign-tests: end: status 125 .*\n3 passed, 1 failed\n\z/, '  and that is a test that failed');
+put("$dir/toy.console", "1..1\n${suite}[    1.000000] reboot: Power down\n");
+like(works('a run of its tests', $foreign), qr/\n3 passed, 0 failed\n\z/, '  counts them');
+put("$dir/toy.console", "[    1.000000] reboot: Power down\n");
+($out, $status) = run($foreign);
+like($out, qr/\nFAIL foreign-tests: KUnit: no test ran .*\n1 passed, 1 failed\n\z/, '  and none is a failure');
+unlink "$bin/qemu-system-aarch64";
+
 # Whole test runs
 ($out, $status) = run("TS_SOURCE=$dir/none.tar.xz $steps test-begin tree test-end");
 like($out, qr/\nFAIL tree: .*\n0 passed, 1 failed\n\z/, 'a test run that cannot begin says so in its last line');

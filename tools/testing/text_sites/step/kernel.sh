@@ -5,7 +5,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 log=$LOG/kernel-$KERNEL.log
-image=$OUT/arch/x86/boot/bzImage
+image=$OUT/$IMAGE
 done_stamp=kernel-$KERNEL
 
 fragments=("$CONFIG/engine-$ENGINE.config")
@@ -132,7 +132,7 @@ announce()
 
 compile()
 {
-	local targets=(bzImage)
+	local targets=("${IMAGE##*/}")
 	[ ! -e "$STAMPS/compiling-$KERNEL" ] || distrust
 	finish "compiling-$KERNEL" 1
 	if [ ! -e "$OUT/vmlinux.o" ]; then

@@ -24,6 +24,7 @@ choose_job()
 	boots=machine
 	case $1 in
 	fleet) boots=fleet job=() ;;
+	kunit) boots=bare job=() ;;
 	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
 	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
@@ -60,9 +61,14 @@ read_results()
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites | counts | fleet) label=$(machine_id "$1") ;; esac
-	as_tap "$2" <"$out" |
-		"$results" read --label "$label" --log "$(short "$out")" --status "$3"
+	case $2 in text_sites | counts | fleet | kunit) label=$(machine_id "$1") ;; esac
+	case $2 in
+	kunit) [ "$3" -eq 0 ] || printf 'fail\t%s: end\tstatus %s\t%s\n' "$label" "$3" "$(short "$console")" ;;
+	*)
+		as_tap "$2" <"$out" |
+			"$results" read --label "$label" --log "$(short "$out")" --status "$3"
+		;;
+	esac
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
 	# It also reports races of the base.
 	if grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null; then
@@ -77,7 +83,7 @@ read_results()
 judged()
 {
 	case $2 in
-	text_sites | counts | fleet) cat ;;
+	text_sites | counts | fleet | kunit) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$(machine_id "$1").out")" ;;
 	esac
 }
