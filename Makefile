@@ -23,11 +23,12 @@ NUMBERS ?= all
 ONLY    ?= all
 SLOW    ?= 1
 DBG     ?= 0
+PICTURE ?= 0
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW DBG
+export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW DBG PICTURE
 
 # A first look is had with a small kernel, until there is the one that is tested.
 ENGINE_BUILT = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites))
@@ -87,6 +88,7 @@ help:
 	@echo 'CPU=EPYC-Rome       ... of this model'
 	@echo "FILTER='vfs_*'      make run: the functions to trace"
 	@echo "CMD='ls -R /proc/1' make run: the command to trace them in"
+	@echo 'PICTURE=1           make run: draw a trace of calls and their times: build/trace.html'
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
 	@echo "ONLY='debug-* rt-*' make test-all: only these, with the group in front of the name;"
 	@echo "                    make mutants: ONLY='host-* !kunit-ring-*'"

@@ -17,7 +17,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW TS_MACHINES TS_LIST)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW PICTURE TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -84,6 +84,7 @@ put("$top/kernel/compile.sh", "echo compiling\n");
 fails('an engine that is not', "ENGINE=nonsense $steps tree", qr/^steps: ENGINE .* 'nonsense'$/, 1);
 fails('a variant that is not', "VARIANT=nonsense $steps tree", qr/^steps: no such VARIANT: /, 1);
 fails('no number of jobs', "JOBS=x $steps tree", qr/^steps: JOBS .* 'x'$/, 1);
+fails('a picture or none', "PICTURE=x $steps run", qr/^run: PICTURE is 1 .*, not 'x'$/, 1);
 
 # Packages
 put("$bin/dpkg-query", "#!/bin/sh\nexit 1\n");
