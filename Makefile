@@ -40,8 +40,9 @@ TEST_ALL := tools/testing/text_sites/test-all
 
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
-	rootfs run shell test test-host test-machine test-long test-fleet test-shark model mutants \
-	test-classic test-variants test-arm64 test-all bench bench-native deb test-debian clean distclean
+	rootfs run shell test test-host test-machine test-long test-fleet test-picture test-shark \
+	model mutants test-classic test-variants test-arm64 test-all bench bench-native deb \
+	test-debian clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -63,6 +64,7 @@ help:
 	@echo 'make test-machine   the tests that run in the machine'
 	@echo 'make test-long      the tests that take long, in machines of up to 16 processors'
 	@echo 'make test-fleet     two machines are recorded, and their traces merged'
+	@echo 'make test-picture   Chromium, which this installs, opens a drawn trace'
 	@echo 'make test-shark     KernelShark, which this installs, shows a trace'
 	@echo 'make test-classic   the base'"'"'s own tests, with its own tracing engine'
 	@echo 'make test-variants  tests of kernels that are configured in another way'
@@ -136,6 +138,8 @@ test-long:
 	@ONLY='long-*' $(TEST_ALL)
 test-fleet:
 	@ONLY='long-fleet' $(TEST_ALL)
+test-picture:
+	@ONLY='long-picture' $(TEST_ALL)
 test-shark:
 	@PACKAGES=shark $(STEPS:@%=%) $(BUILT) $@
 test-classic:

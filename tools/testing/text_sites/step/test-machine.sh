@@ -23,7 +23,7 @@ choose_job()
 {
 	boots=machine
 	case $1 in
-	fleet) boots=fleet job=() ;;
+	fleet | picture) boots=$1 job=() ;;
 	kunit) boots=bare job=() ;;
 	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
@@ -61,7 +61,7 @@ read_results()
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites | counts | fleet | kunit) label=$(machine_id "$1") ;; esac
+	case $2 in text_sites | counts | fleet | picture | kunit) label=$(machine_id "$1") ;; esac
 	case $2 in
 	kunit) [ "$3" -eq 0 ] || printf 'fail\t%s: end\tstatus %s\t%s\n' "$label" "$3" "$(short "$console")" ;;
 	*)
@@ -83,7 +83,7 @@ read_results()
 judged()
 {
 	case $2 in
-	text_sites | counts | fleet | kunit) cat ;;
+	text_sites | counts | fleet | picture | kunit) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$(machine_id "$1").out")" ;;
 	esac
 }
@@ -111,6 +111,7 @@ of()
 		stamp "kernel-$KERNEL"
 		stamp "rootfs-$KERNEL"
 		tr -s '[:space:]' ' ' <<<"$1"
+		case $1 in *' picture:'*) cat "$TOP/scripts/tracing/draw_fgraph.pl" ;; esac
 	} | hash
 }
 
