@@ -135,7 +135,7 @@ static noinline notrace void call_all(const struct marker_probes *probes, const 
 		probes->probe[i].func(probes->probe[i].private, args);
 }
 
-notrace void marker_call(const struct marker_site *site, const u64 *args)
+asmlinkage notrace void marker_call(const struct marker_site *site, const u64 *args)
 {
 	const struct marker_probes *probes;
 
@@ -198,7 +198,7 @@ static u8 conversion_size(const char **pos)
 int marker_format_next(const char **format, struct marker_arg *arg)
 {
 	static const char digits[] = "0123456789";
-	const char *pos = *format;
+	const char *pos = *format, *type;
 
 	for (;; pos += 2) {
 		pos = strchrnul(pos, '%');
@@ -215,6 +215,7 @@ int marker_format_next(const char **format, struct marker_arg *arg)
 	pos += strspn(pos, digits);
 	if (*pos == '.')
 		pos += 1 + strspn(pos + 1, digits);
+	type = pos;
 	arg->size = conversion_size(&pos);
 	arg->conversion = *pos;
 
@@ -230,7 +231,7 @@ int marker_format_next(const char **format, struct marker_arg *arg)
 		break;
 	case 'c':
 	case 's':
-		if (arg->size != sizeof(int))
+		if (pos != type + 1)
 			return -EINVAL;
 		arg->size = sizeof(char);
 		break;
@@ -342,15 +343,17 @@ static void free_if_unused(struct marker *marker)
 	kfree(marker);
 }
 
+#define WHO_SIZE	256	/* a longer name is cut off: there are two of them on a stack */
+
 /* For messages: a site, or else a probe, or else the event of a marker without both */
 static void say_who(char *who, const struct marker_site *site, marker_probe_func *probe)
 {
 	if (site)
-		snprintf(who, KSYM_NAME_LEN, "%s:%u", site_file(site), site->line);
+		snprintf(who, WHO_SIZE, "%s:%u", site_file(site), site->line);
 	else if (probe)
-		snprintf(who, KSYM_NAME_LEN, "probe %ps", probe);
+		snprintf(who, WHO_SIZE, "probe %ps", probe);
 	else
-		strscpy(who, "its event, still in use,", KSYM_NAME_LEN);
+		strscpy(who, "its event, still in use,", WHO_SIZE);
 }
 
 /* Say that a site, or a probe, has another format than what there is of its marker. */
@@ -358,7 +361,7 @@ static void complain_of_format(struct marker *marker, const struct marker_site *
 			       marker_probe_func *probe, const char *format)
 {
 	const struct marker_probes *probes = probes_of(marker);
-	char what[KSYM_NAME_LEN], whose[KSYM_NAME_LEN];
+	char what[WHO_SIZE], whose[WHO_SIZE];
 
 	say_who(what, site, probe);
 	say_who(whose, list_first_entry_or_null(&marker->sites, typeof(*site), list),

@@ -32,6 +32,8 @@ static void record_probe(void *private, const u64 *args)
 	memcpy(record->args, args, sizeof(record->args));
 }
 
+#define L	sizeof(long)
+
 static void test_formats(struct kunit *test)
 {
 	static const struct {
@@ -41,11 +43,11 @@ static void test_formats(struct kunit *test)
 	} cases[] = {
 		{ "%d", 'i', 4 },	{ "%i", 'i', 4 },	{ "%u", 'u', 4 },
 		{ "%x", 'x', 4 },	{ "%X", 'X', 4 },	{ "%o", 'o', 4 },
-		{ "%hhd", 'i', 1 },	{ "%hu", 'u', 2 },	{ "%ld", 'i', 8 },
-		{ "%llx", 'x', 8 },	{ "%zu", 'u', 8 },	{ "%td", 'i', 8 },
+		{ "%hhd", 'i', 1 },	{ "%hu", 'u', 2 },	{ "%ld", 'i', L },
+		{ "%llx", 'x', 8 },	{ "%zu", 'u', L },	{ "%td", 'i', L },
 		{ "%c", 'c', 1 },	{ "%s", 's', 1 },	{ "%-16.16s", 's', 1 },
-		{ "%#010lx", 'x', 8 },	{ "a %% b %+d", 'i', 4 },	{ "%p", 'p', 8 },
-		{ "%pS", 'p', 8 },	{ "%ps,", 'p', 8 },	{ "%px", 'p', 8 },
+		{ "%#010lx", 'x', L },	{ "a %% b %+d", 'i', 4 },	{ "%p", 'p', L },
+		{ "%pS", 'p', L },	{ "%ps,", 'p', L },	{ "%px", 'p', L },
 		{ "%n" }, { "%*d" }, { "%.*s" }, { "%pI4" }, { "%pSR" }, { "%f" }, { "%" },
 		{ "%ls" }, { "%5" }, { "%l" }, { "%hhs" }, { "%y" }, { "%p4cc" },
 	};
@@ -95,7 +97,7 @@ static void test_connect(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, evaluated, 1);
 	KUNIT_EXPECT_EQ(test, record.hits, 1);
 	KUNIT_EXPECT_EQ(test, (s64)record.args[0], -2);
-	KUNIT_EXPECT_STREQ(test, (const char *)record.args[1], "two");
+	KUNIT_EXPECT_STREQ(test, (const char *)(unsigned long)record.args[1], "two");
 
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:two", record_probe, &record), 0);
 	pass_two(3, "three");
@@ -227,7 +229,7 @@ static void test_arguments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, many.args[3], 0xfffffffe);
 	KUNIT_EXPECT_EQ(test, (s64)many.args[4], -3);
 	KUNIT_EXPECT_EQ(test, many.args[5], 0x123456789abcdef0);
-	KUNIT_EXPECT_PTR_EQ(test, (void *)many.args[6], (void *)test);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)(unsigned long)many.args[6], (void *)test);
 	KUNIT_EXPECT_EQ(test, many.args[7], 1);
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:none", record_probe, &none), 0);
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:one", record_probe, &one), 0);
@@ -427,9 +429,10 @@ struct checked {
 
 static void check_probe(void *private, const u64 *args)
 {
+	const unsigned long i = args[0];
 	struct checked *checked = private;
 
-	if (args[1] == ~args[0] && args[2] == args[0] * 3)
+	if (args[0] == i && args[1] == ~i && args[2] == i * 3)
 		atomic_long_inc(&checked->hits);
 	else
 		atomic_long_inc(&checked->wrong);

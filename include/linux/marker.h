@@ -15,6 +15,7 @@
 #include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/linkage.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -116,7 +117,7 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 int marker_probe_unregister(const char *name, marker_probe_func *probe, void *private);
 
 /* What ARCH_MARKER_CALL() gets to: calls the probes of the marker that @site is of */
-void marker_call(const struct marker_site *site, const u64 *args);
+asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
 
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 
