@@ -30,7 +30,7 @@ static DEFINE_IMV(u32, test_u32, 4000000000u);
 static DEFINE_IMV(int, test_int, -5);
 static DEFINE_IMV(enum colour, test_enum, GREEN);
 static DEFINE_IMV(u64, test_u64, 0x123456789abcdef0ull);
-static DEFINE_IMV(long, test_long, -1234567890123l);
+static DEFINE_IMV(long, test_long, LONG_MIN / 3);
 static DEFINE_IMV(const char *, test_pointer, "first");
 /* Half of it is 0 */
 static DEFINE_IMV(u64, test_upper, 1ull << 40);
@@ -63,7 +63,7 @@ static void test_defined(struct kunit *test)
 	CHECK(test, test_int, -5);
 	CHECK(test, test_enum, GREEN);
 	CHECK(test, test_u64, 0x123456789abcdef0ull);
-	CHECK(test, test_long, -1234567890123l);
+	CHECK(test, test_long, LONG_MIN / 3);
 	KUNIT_EXPECT_STREQ(test, imv_read(test_pointer), "first");
 	CHECK(test, test_upper, 1ull << 40);
 }
@@ -81,7 +81,7 @@ static void test_set(struct kunit *test)
 	CHECK_SETTING(test, test_int, 0, -1, S32_MIN, S32_MAX, -5);
 	CHECK_SETTING(test, test_enum, RED, BLUE, GREEN);
 	CHECK_SETTING(test, test_u64, 0, 1, U32_MAX, 1ull << 32, S64_MAX, 1ull << 63, U64_MAX);
-	CHECK_SETTING(test, test_long, 0, -1, LONG_MIN, LONG_MAX, -1234567890123l);
+	CHECK_SETTING(test, test_long, 0, -1, LONG_MIN, LONG_MAX, LONG_MIN / 3);
 	KUNIT_EXPECT_EQ(test, imv_set(test_pointer, NULL), 0);
 	KUNIT_EXPECT_NULL(test, imv_read(test_pointer));
 	KUNIT_EXPECT_FALSE(test, imv_cond(test_pointer));
@@ -187,10 +187,10 @@ static void test_set_early(struct kunit *test)
  * One task sets, as fast as it can, others read: each value that is read is one that
  * was set, and nothing but its register changes.
  */
-#define WIDE_OF(n)	(0x0101010101010101ull * (u8)(n))
+#define WIDE_OF(n)	((unsigned long)0x0101010101010101ull * (u8)(n))
 #define NARROW_OF(n)	(0x0101u * (u8)(n))
 
-static DEFINE_IMV(u64, test_wide, WIDE_OF(1));
+static DEFINE_IMV(unsigned long, test_wide, WIDE_OF(1));
 static DEFINE_IMV(u16, test_narrow, NARROW_OF(1));
 
 struct reader {
@@ -200,7 +200,7 @@ struct reader {
 
 static noinline bool read_is_right(unsigned long a, unsigned long b, unsigned long c)
 {
-	const u64 wide = imv_read(test_wide);
+	const unsigned long wide = imv_read(test_wide);
 	const u16 narrow = imv_read(test_narrow);
 	bool cond = false;
 
@@ -279,7 +279,9 @@ static void test_set_while_read(struct kunit *test)
 #ifdef CONFIG_IMMEDIATE_VALUES
 static DEFINE_IMV(u8, test_text8, 0x81);
 static DEFINE_IMV(int, test_text32, 0x12345678);
-static DEFINE_IMV(u64, test_text64, 0x1122334455667788ull);
+#define TEXT_LONG	((unsigned long)0x1122334455667788ull)
+
+static DEFINE_IMV(unsigned long, test_text_long, TEXT_LONG);
 
 static noinline u8 read8(void)
 {
@@ -291,9 +293,9 @@ static noinline int read32(void)
 	return imv_read(test_text32);
 }
 
-static noinline u64 read64(void)
+static noinline unsigned long read_long(void)
 {
-	return imv_read(test_text64);
+	return imv_read(test_text_long);
 }
 
 /* Not in %rax, where it is returned */
@@ -349,7 +351,9 @@ static void test_text(struct kunit *test)
 		void	*function;
 		u8	size, at, value_size;
 	} cases[] = {
-		{ read8, 7, 3, 4 }, { read32, 7, 3, 4 }, { read64, 10, 2, 8 },
+		{ read8, 7, 3, 4 }, { read32, 7, 3, 4 },
+		{ read_long, BITS_PER_LONG == 64 ? 10 : 7, BITS_PER_LONG == 64 ? 2 : 3,
+		  sizeof(long) },
 		{ read32_cx, 7, 3, 4 },
 	};
 	struct text_site_table *table;
@@ -358,15 +362,15 @@ static void test_text(struct kunit *test)
 	for (int round = 0; round < 2; round++) {
 		const u64 value32 = round ? -2u : 0x12345678;
 		const u64 values[] = { round ? 5 : 0x81, value32,
-				       round ? 3ull << 60 : 0x1122334455667788ull, value32 };
+				       round ? 3ul << (BITS_PER_LONG - 4) : TEXT_LONG, value32 };
 
 		KUNIT_ASSERT_EQ(test, imv_set(test_text8, values[0]), 0);
 		KUNIT_ASSERT_EQ(test, imv_set(test_text32, values[1]), 0);
-		KUNIT_ASSERT_EQ(test, imv_set(test_text64, values[2]), 0);
+		KUNIT_ASSERT_EQ(test, imv_set(test_text_long, values[2]), 0);
 		KUNIT_EXPECT_EQ(test, read8(), (u8)values[0]);
 		KUNIT_EXPECT_EQ(test, read32(), (int)values[1]);
 		KUNIT_EXPECT_EQ(test, read32_cx(), (int)values[1]);
-		KUNIT_EXPECT_EQ(test, read64(), values[2]);
+		KUNIT_EXPECT_EQ(test, read_long(), values[2]);
 
 		for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 			u64 held = 0;
@@ -383,13 +387,13 @@ static void test_text(struct kunit *test)
 		}
 	}
 	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 0x81), 0);
-	KUNIT_EXPECT_EQ(test, imv_set(test_text64, 0x1122334455667788ull), 0);
+	KUNIT_EXPECT_EQ(test, imv_set(test_text_long, TEXT_LONG), 0);
 }
 
 /* Others that want to change text keep off all of it. */
 static void test_reserved(struct kunit *test)
 {
-	static void *const functions[] = { read8, read64, cond32 };
+	static void *const functions[] = { read8, read_long, cond32 };
 	struct text_site_table *table;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(functions); i++) {
