@@ -32,14 +32,15 @@
  * - This kernel has no shadow stack for itself. IRET to a target is no indirect branch
  *   for IBT.
  *
- * With FRED the exception does not come here. Xen PV does, but cannot use IRET.
+ * With FRED the exception does not come here. Xen PV does, but cannot use IRET. Nor do
+ * 32-bit kernels come here: text_int3() deals with all.
  */
 #ifndef _ASM_X86_TEXT_SITE_ENTRY_H
 #define _ASM_X86_TEXT_SITE_ENTRY_H
 
 #include <asm/text_site.h>
 
-/* Where things are that are read here: int3.c checks that this is so. */
+/* Where things are that are read here: entry_64.c checks that this is so. */
 #define TEXT_KIND_PAGES		0
 #define TEXT_KIND_INSN		2048
 #define TEXT_KIND_MAP		(TEXT_KIND_INSN + 8)

@@ -3,6 +3,7 @@
  * Value sites on x86. A branch:
  *
  *	off		0f 1f 44 00 00			nopl
+ *			3e 8d 74 26 00			lea %ds:0(%esi,%eiz,1),%esi in 32-bit code
  *	on		e9 d0 d1 d2 d3			jmp label
  *
  * A load, of up to four bytes and of eight, as it is compiled and with the value:
@@ -14,6 +15,14 @@
  *
  *	memory		2e 2e 2e 48 8b MM d0 d1 d2 d3	movq value(%rip), %reg
  *	immediate	48 RR v0 v1 v2 v3 v4 v5 v6 v7	movabs $value, %reg
+ *
+ * A load in 32-bit code, of up to four bytes; eight are read from memory. The register is
+ * not %eax: mov has another form for that.
+ *
+ *	memory		0f b6 MM d0 d1 d2 d3		movzbl value, %reg
+ *			0f b7 MM d0 d1 d2 d3		movzwl value, %reg
+ *			3e 8b MM d0 d1 d2 d3		ds movl value, %reg
+ *	immediate	3e 8d MM v0 v1 v2 v3		ds lea value, %reg
  *
  * Each is one instruction, with prefixes that do nothing where one is shorter than the
  * other: no CPU is ever between two halves of what is replaced. The register is one of
@@ -31,6 +40,7 @@
 #include <linux/stringify.h>
 #include <linux/types.h>
 
+#include <asm/asm.h>
 #include <asm/nops.h>
 
 #define VALUE_SITE_RECORD(sites, refs, label)				\
@@ -60,12 +70,12 @@ on:									\
 DEFINE_VALUE_BRANCH(arch_value_branch, "__value_sites", "__value_refs")
 DEFINE_VALUE_BRANCH(arch_marker_branch, "__marker_sites", "__marker_refs")
 
-#define ARCH_VALUE_LOAD(value, log_, prefix, mnemonic, type) ({		\
+#define ARCH_VALUE_LOAD(value, log_, load, type) ({			\
 	type __loaded;							\
 									\
-	asm volatile("1:\t" prefix mnemonic " %c[value](%%rip), %[loaded]\n\t" \
+	asm volatile("1:\t" load ", %[loaded]\n\t"			\
 		     VALUE_SITE_RECORD("__load_sites", "__load_refs", "0") \
-		     : [loaded] "=R" (__loaded)				\
+		     : [loaded] __ASM_SEL_RAW(=bcdSD, =R) (__loaded)	\
 		     : [value] "i" (value), [log] "i" (log_));		\
 	__loaded;							\
 })
@@ -75,13 +85,17 @@ static __always_inline u64 arch_value_load(const void *value, unsigned int log)
 {
 	switch (log) {
 	case 0:
-		return ARCH_VALUE_LOAD(value, 0, "", "movzbl", u32);
+		return ARCH_VALUE_LOAD(value, 0, "movzbl " _ASM_RIP(%c[value]), u32);
 	case 1:
-		return ARCH_VALUE_LOAD(value, 1, "", "movzwl", u32);
+		return ARCH_VALUE_LOAD(value, 1, "movzwl " _ASM_RIP(%c[value]), u32);
 	case 2:
-		return ARCH_VALUE_LOAD(value, 2, ".byte 0x40; ", "movl", u32);
+		return ARCH_VALUE_LOAD(value, 2, __ASM_SEL(.byte 0x3e, .byte 0x40) "; "
+						 "movl " _ASM_RIP(%c[value]), u32);
 	default:
-		return ARCH_VALUE_LOAD(value, 3, ".byte 0x2e, 0x2e, 0x2e; ", "movq", u64);
+		if (IS_ENABLED(CONFIG_X86_32))
+			return READ_ONCE(*(const u64 *)value);
+		return ARCH_VALUE_LOAD(value, 3, ".byte 0x2e, 0x2e, 0x2e; movq " _ASM_RIP(%c[value]),
+				       u64);
 	}
 }
 

@@ -31,7 +31,8 @@ static void branch_insn(u8 *insn, const struct text_site_kind *kind, unsigned lo
  *
  * One store for the whole instruction where possible: an NMI that comes in
  * between runs the old or the new one. The three bytes behind it are written
- * back as they were. At the end of a page there may be nothing behind it.
+ * back as they were. At the end of a page there may be nothing behind it. 32-bit
+ * processors take two stores, as for whatever else text_poke_early() writes.
  */
 static __always_inline void convert_site(unsigned long addr, u64 nop)
 {

@@ -18,32 +18,29 @@
  * All of this runs with interrupts off, takes no lock and reads only memory
  * that is always there.
  */
-#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/ptrace.h>
 #include <linux/value_site.h>
 
+#include <asm/nops.h>
 #include <asm/text-patching.h>
 #include <asm/text_site_entry.h>
 
 #include "text_site.h"
 
-/* What the entry code goes by */
-static_assert(offsetof(struct text_site_kind, pages) == TEXT_KIND_PAGES);
-static_assert(offsetof(struct text_site_kind, insn) == TEXT_KIND_INSN);
-static_assert(offsetof(struct text_site_kind, map) == TEXT_KIND_MAP);
-static_assert(offsetof(struct text_site_kind, kernel.areas[0]) == TEXT_KIND_AREA);
-static_assert(offsetof(struct text_area, start) == TEXT_AREA_START);
-static_assert(offsetof(struct text_area, indexed) == TEXT_AREA_INDEXED);
-static_assert(offsetof(struct text_area, index) == TEXT_AREA_INDEX);
-static_assert(offsetof(struct text_area, sites) == TEXT_AREA_SITES);
-static_assert(offsetof(struct text_area, kind) == TEXT_AREA_KIND);
-static_assert(offsetof(struct text_insn, opcode) == TEXT_INSN_OPCODE);
-static_assert(offsetof(struct text_target, addr) == 0);
-static_assert(sizeof(struct text_target) == TEXT_TARGET_LEN);
-static_assert(sizeof(struct text_site) == 8 && offsetof(struct text_site, state) == 4);
-static_assert(TEXT_SITE_PENDING == TEXT_PENDING && TEXT_SITE_TARGET == U16_MAX);
-static_assert(TEXT_TARGET_PAGE - 1 == U8_MAX);
+/* Skips a NOP of the kernel's, of @len bytes. */
+static __always_inline bool emulate_nop(struct pt_regs *regs, unsigned long addr,
+					unsigned int len)
+{
+	const u8 *insn = (const u8 *)addr, *nop = x86_nops[len];
+
+	for (unsigned int i = 0; i < len; i++) {
+		if (insn[i] != nop[i])
+			return false;
+	}
+	int3_emulate_jmp(regs, addr + len);
+	return true;
+}
 
 /*
  * The opcodes that kernel text is patched with, other than at text sites. A
@@ -84,26 +81,16 @@ static __always_inline bool emulate_text(struct pt_regs *regs, unsigned long add
 		int3_emulate_jmp(regs, addr + 5);
 		return true;
 
-	case 0x66:		/* xchg %ax,%ax: the two-byte NOP */
-		if (insn[1] != 0x90)
-			return false;
-		int3_emulate_jmp(regs, addr + 2);
-		return true;
-
 	case 0x0f:
-		if (insn[1] == 0x1f && insn[2] == 0x44) { /* five-byte NOP */
-			int3_emulate_jmp(regs, addr + 5);
-			return true;
-		}
 		if ((insn[1] & 0xf0) == 0x80) {		/* jcc rel32 */
 			int3_emulate_jcc(regs, insn[1] & 0xf, addr + 6,
 					 *(s32 *)(insn + 2));
 			return true;
 		}
-		return false;
+		return emulate_nop(regs, addr, 5);
 
 	default:
-		return false;
+		return emulate_nop(regs, addr, 2) || emulate_nop(regs, addr, 5);
 	}
 }
 

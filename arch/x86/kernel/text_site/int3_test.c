@@ -10,14 +10,17 @@
 #include <linux/objtool.h>
 #include <linux/ptrace.h>
 #include <linux/smp.h>
+#include <linux/stringify.h>
 #include <linux/text_site.h>
 
 #include <asm/apic.h>
+#include <asm/asm.h>
 #include <asm/frame.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 #include <asm/local.h>
 #include <asm/nmi.h>
+#include <asm/nops.h>
 #include <asm/segment.h>
 #include <asm/text-patching.h>
 #include <asm/text_site_entry.h>
@@ -48,33 +51,40 @@ name ":\n"								\
 	ASM_RET								\
 "	.size	" name ", . - " name "\n"
 
+/* In 32-bit code, %esi and %edi are the caller's. */
 #define CALL_WITH_REGS							\
+	__ASM_SIZE(push) " %" __ASM_REG(si) "\n"			\
+	__ASM_SIZE(push) " %" __ASM_REG(di) "\n"			\
 "	movl	$1, %eax\n"						\
 "	movl	$2, %ecx\n"						\
 "	movl	$4, %edx\n"						\
 "	movl	$8, %esi\n"						\
 "	movl	$16, %edi\n"						\
 "	call	int3_test_function\n"					\
-"	addq	%rcx, %rax\n"						\
-"	addq	%rdx, %rax\n"						\
-"	addq	%rsi, %rax\n"						\
-"	addq	%rdi, %rax\n"
+"	addl	%ecx, %eax\n"						\
+"	addl	%edx, %eax\n"						\
+"	addl	%esi, %eax\n"						\
+"	addl	%edi, %eax\n"						\
+	__ASM_SIZE(pop) " %" __ASM_REG(di) "\n"			\
+	__ASM_SIZE(pop) " %" __ASM_REG(si) "\n"
 
-#define SITE(name)	ANNOTATE_NOENDBR name ":	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+#define SITE(name)	ANNOTATE_NOENDBR name ":	.byte " __stringify(BYTES_NOP5) "\n"
+
+#define HITS		__ASM_SEL(int3_test_hits, int3_test_hits(%rip))
 
 /* What the outer site calls goes to a function with a site of its own. */
 asm("	.pushsection .text, \"ax\", @progbits\n"
 FUNCTION("int3_test_function", SITE("int3_test_site"))
 FUNCTION("int3_test_inner", SITE("int3_test_inner_site"))
 FUNCTION("int3_test_target", FRAME_BEGIN
-"	addl	$1, int3_test_hits(%rip)\n"
+"	addl	$1, " HITS "\n"
 "	call	int3_test_inner\n" FRAME_END)
-FUNCTION("int3_test_inner_target", "	addl	$16, int3_test_hits(%rip)\n")
+FUNCTION("int3_test_inner_target", "	addl	$16, " HITS "\n")
 FUNCTION("int3_test_call", FRAME_BEGIN CALL_WITH_REGS FRAME_END)
 /* One of the two has a stack that is aligned to 16 bytes. */
 FUNCTION("int3_test_call_shifted", FRAME_BEGIN
-"	subq	$8, %rsp\n" CALL_WITH_REGS
-"	addq	$8, %rsp\n" FRAME_END)
+	__ASM_SIZE(sub) " $8, %" __ASM_REG(sp) "\n" CALL_WITH_REGS
+	__ASM_SIZE(add) " $8, %" __ASM_REG(sp) "\n" FRAME_END)
 /* The compiler refers to both ends of the breakpoint. */
 FUNCTION("int3_test_foreign", ANNOTATE_NOENDBR
 "	int3\n" ANNOTATE_NOENDBR
@@ -263,7 +273,7 @@ static void expect_all(struct kunit *test, struct text_site_table *table, unsign
 
 static void need_entry_code(struct kunit *test)
 {
-	if (cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
+	if (IS_ENABLED(CONFIG_X86_32) || cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
 		kunit_skip(test, "the breakpoint has other entry code");
 }
 

@@ -27,8 +27,7 @@ static const struct site_nop nops[NR_NOPS] = {
 	/* jmp .+5, and jmp .+5 in two bytes with three never reached */
 	[NOP_JMP0]	= { "jmp0",	{ 0xe9, 0x00, 0x00, 0x00, 0x00 } },
 	[NOP_JMP3]	= { "jmp3",	{ 0xeb, 0x03, 0x00, 0x00, 0x00 } },
-	/* ds lea 0(%rsi),%rsi */
-	[NOP_LEA]	= { "lea",	{ 0x3e, 0x48, 0x8d, 0x76, 0x00 } },
+	[NOP_LEA]	= { "lea",	{ NOP_LEA_BYTES } },
 };
 
 /*
@@ -52,22 +51,22 @@ static bool likes_prefixes(const struct cpuinfo_x86 *cpu)
 	}
 }
 
-/* The fastest known. Every x86 CPU executes the prefixed one. */
+/* The fastest known. Every x86 CPU executes all of them but the long one. */
 const struct site_nop *site_nop_choose(const struct cpuinfo_x86 *cpu)
 {
-	if (!test_cpu_cap(cpu, X86_FEATURE_NOPL) || likes_prefixes(cpu))
+	if (likes_prefixes(cpu))
 		return &nops[NOP_PREFIX];
 
-	return &nops[NOP_NOPL];
+	return &nops[test_cpu_cap(cpu, X86_FEATURE_NOPL) ? NOP_NOPL : NOP_ANY];
 }
 
 /* Why it is this one */
 static const char *site_nop_reason(const struct cpuinfo_x86 *cpu)
 {
-	if (!test_cpu_cap(cpu, X86_FEATURE_NOPL))
-		return "this processor has no long one";
-	return likes_prefixes(cpu) ? "faster than the long one on this processor" :
-				     "documented for this processor";
+	if (likes_prefixes(cpu))
+		return "faster than the long one on this processor";
+	return test_cpu_cap(cpu, X86_FEATURE_NOPL) ? "documented for this processor" :
+						     "this processor has no long one";
 }
 
 /* As in text_nop=; NULL if there is none of this name */
@@ -82,7 +81,7 @@ const struct site_nop *site_nop_by_name(const char *name)
 	return NULL;
 }
 
-const struct site_nop *site_nop __ro_after_init = &nops[NOP_PREFIX];
+const struct site_nop *site_nop __ro_after_init = &nops[NOP_ANY];
 
 static char nop_name[16] __initdata;
 

@@ -7,6 +7,8 @@
 
 #include "text_site.h"
 
+#define NOP_ANY_NAME	(IS_ENABLED(CONFIG_X86_64) ? "prefix" : "lea")
+
 struct choice {
 	const char	*what;
 	u8		vendor, family, model;
@@ -14,7 +16,18 @@ struct choice {
 	const char	*nop;
 };
 
+/* In 32-bit kernels no CPU is known to have the long NOP. */
 static const struct choice choices[] = {
+	{ "486",		X86_VENDOR_INTEL, 4, 8, false,	NOP_ANY_NAME },
+	{ "Pentium",		X86_VENDOR_INTEL, 5, 4, false,	NOP_ANY_NAME },
+	{ "Pentium II",		X86_VENDOR_INTEL, 6, 5, false,	NOP_ANY_NAME },
+	{ "Pentium III",	X86_VENDOR_INTEL, 6, 7, false,	NOP_ANY_NAME },
+	{ "Core Duo",		X86_VENDOR_INTEL, 6, 14, false,	NOP_ANY_NAME },
+	{ "Atom N270",		X86_VENDOR_INTEL, 6, 28, false,	NOP_ANY_NAME },
+	{ "Athlon",		X86_VENDOR_AMD, 6, 2, false,	NOP_ANY_NAME },
+	{ "QEMU's 32-bit one",	X86_VENDOR_INTEL, 6, 6, false,	NOP_ANY_NAME },
+	{ "K8 in 32 bits",	X86_VENDOR_AMD, 15, 5, false,	"prefix" },
+	{ "Merom in 32 bits",	X86_VENDOR_INTEL, 6, 15, false,	"prefix" },
 	{ "K8",			X86_VENDOR_AMD, 15, 5, true,	"prefix" },
 	{ "Barcelona",		X86_VENDOR_AMD, 16, 2, true,	"nopl" },
 	{ "Zen",		X86_VENDOR_AMD, 23, 1, true,	"nopl" },
@@ -29,7 +42,7 @@ static const struct choice choices[] = {
 	{ "Sandy Bridge",	X86_VENDOR_INTEL, 6, 58, true,	"nopl" },
 	{ "Pentium 4",		X86_VENDOR_INTEL, 15, 4, true,	"nopl" },
 	{ "Zhaoxin",		X86_VENDOR_ZHAOXIN, 7, 27, true,	"nopl" },
-	{ "no long NOP",	X86_VENDOR_INTEL, 6, 58, false,	"prefix" },
+	{ "no long NOP",	X86_VENDOR_INTEL, 6, 58, false,	NOP_ANY_NAME },
 };
 
 static void choice_desc(const struct choice *choice, char *desc)

@@ -7,6 +7,12 @@
 
 #include <asm/text_site.h>
 
+#ifdef CONFIG_X86_32
+# include "insn_32.h"
+#else
+# include "insn_64.h"
+#endif
+
 struct cpuinfo_x86;
 struct pt_regs;
 

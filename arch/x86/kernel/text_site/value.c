@@ -26,25 +26,23 @@
 #include "run.h"
 #include "text_site.h"
 
-/* A load, by the logarithm of its value's size: what precedes the ModRM byte */
+/**
+ * struct load - the two forms of a load
+ * @size: of the instruction, in bytes
+ * @operand: of the value in it, at its end; what refers to memory there has 4
+ * @from: offset of the byte that has the number of the register, as it is compiled
+ * @to: the same, with the value in it
+ * @memory: as it is compiled: what comes before the last 4 bytes, with register 0
+ * @immediate: what comes before the value
+ */
 static const struct load {
-	u8	size;		/* of the instruction, of both forms */
-	u8	prefix;		/* how many bytes come before ModRM, as it is compiled */
-	u8	memory[5];	/* which */
-	u8	immediate[2];	/* what comes before the register, with the value */
-} loads[] = {
-	{ 7,  2, { 0x0f, 0xb6 },			{ 0x40, 0xc7 } },
-	{ 7,  2, { 0x0f, 0xb7 },			{ 0x40, 0xc7 } },
-	{ 7,  2, { 0x40, 0x8b },			{ 0x40, 0xc7 } },
-	{ 10, 5, { 0x2e, 0x2e, 0x2e, 0x48, 0x8b },	{ 0x48 } },
-};
+	u8	size, operand, from, to;
+	u8	memory[6];
+	u8	immediate[3];
+} loads[] = VALUE_LOADS;	/* by the logarithm of the value's size */
 
-/* Memory, relative to the next instruction; the register is in the bits from 3 on. */
-#define MODRM_RIP	0x05
-#define MODRM_REG	0xc0	/* the register */
-#define MOVABS		0xb8	/* with the register in the lowest bits */
-
-#define LOG_WIDE	3
+/* In the byte that has the register, as it is compiled */
+#define MODRM_REG_SHIFT	3
 
 static __always_inline unsigned int site_log(u32 state)
 {
@@ -59,18 +57,18 @@ static unsigned int load_insn(u8 *insn, unsigned long addr, u32 state, const voi
 	const struct load *load = &loads[log];
 
 	if (!(state & VALUE_SITE_ON)) {
-		memcpy(insn, load->memory, load->prefix);
-		insn[load->prefix] = MODRM_RIP | reg << 3;
-		put_unaligned((s32)((unsigned long)value - addr - load->size),
-			      (s32 *)(insn + load->prefix + 1));
-	} else if (log == LOG_WIDE) {
-		insn[0] = load->immediate[0];
-		insn[1] = MOVABS | reg;
-		put_unaligned(bits, (u64 *)(insn + 2));
+		memcpy(insn, load->memory, load->size - sizeof(s32));
+		insn[load->from] |= reg << MODRM_REG_SHIFT;
+		put_unaligned(VALUE_REFERENCE((unsigned long)value, addr + load->size),
+			      (s32 *)(insn + load->size - sizeof(s32)));
 	} else {
-		memcpy(insn, load->immediate, 2);
-		insn[2] = MODRM_REG | reg;
-		put_unaligned((u32)bits, (u32 *)(insn + 3));
+		memcpy(insn, load->immediate, load->size - load->operand);
+		insn[load->to] |= reg << VALUE_REG_SHIFT;
+		insn += load->size - load->operand;
+		if (load->operand == sizeof(u64))
+			put_unaligned(bits, (u64 *)insn);
+		else
+			put_unaligned((u32)bits, (u32 *)insn);
 	}
 	return load->size;
 }
@@ -78,10 +76,11 @@ static unsigned int load_insn(u8 *insn, unsigned long addr, u32 state, const voi
 /* The value that a load has in it */
 static u64 immediate(const struct text_site *site)
 {
-	const u8 *insn = (const u8 *)text_site_addr(site);
+	const struct load *load = &loads[site_log(site->state)];
+	const u8 *operand = (const u8 *)text_site_addr(site) + load->size - load->operand;
 
-	return site_log(site->state) == LOG_WIDE ? get_unaligned((u64 *)(insn + 2)) :
-						   get_unaligned((u32 *)(insn + 3));
+	return load->operand == sizeof(u64) ? get_unaligned((u64 *)operand) :
+					      get_unaligned((u32 *)operand);
 }
 
 /* From behind a branch to its label */
@@ -146,9 +145,10 @@ int arch_value_site_take(const struct text_site_table *table, struct text_site *
 		label = (unsigned long)&site->state + (s32)site->state;
 		distance = label - (addr + TEXT_SITE_SIZE);
 		site->state = distance & VALUE_SITE_DISTANCE;
-	} else if (addr + loads[log].size <= text.end) {
+	} else if (loads[log].size && addr + loads[log].size <= text.end) {
 		site->state = VALUE_SITE_LOAD | FIELD_PREP(VALUE_SITE_LOG, log) |
-			      (((const u8 *)addr)[loads[log].prefix] >> 3 & VALUE_SITE_REG);
+			      (((const u8 *)addr)[loads[log].from] >> MODRM_REG_SHIFT &
+			       VALUE_SITE_REG);
 	} else {
 		label = 0;
 	}

@@ -7,6 +7,7 @@
  * the same lock: text_mutex. The page table is there since boot and stays: opening
  * cannot fail.
  */
+#include <linux/highmem.h>
 #include <linux/kernel.h>
 #include <linux/memory.h>
 #include <linux/mm.h>
@@ -57,23 +58,37 @@ bool text_window_extend(struct text_window *window, unsigned long addr, unsigned
 	return true;
 }
 
-/* Where the window is in its page table, which nobody else changes meanwhile */
-static pte_t *window_ptes(void)
+/*
+ * Where the window is in its page table, which nobody else changes meanwhile. That is a page
+ * table for user space, which may be in high memory.
+ */
+static pte_t *window_ptes_get(void)
 {
-	return pte_offset_kernel(pmd_off(poking_mm, TEXT_WINDOW), TEXT_WINDOW);
+	pmd_t *pmd = pmd_off(poking_mm, TEXT_WINDOW);
+
+	if (IS_ENABLED(CONFIG_HIGHPTE))
+		return kmap_local_page(pmd_page(*pmd));
+	return pte_offset_kernel(pmd, TEXT_WINDOW);
+}
+
+static void window_ptes_put(pte_t *ptes)
+{
+	if (IS_ENABLED(CONFIG_HIGHPTE))
+		kunmap_local(ptes);
 }
 
 /* Nobody can write anything until it is opened. Under text_mutex until text_window_unmap() */
 void text_window_map(const struct text_window *window)
 {
 	const pgprot_t prot = __pgprot(pgprot_val(PAGE_KERNEL) & ~_PAGE_GLOBAL);
-	pte_t *ptes = window_ptes();
+	pte_t *ptes = window_ptes_get();
 
 	lockdep_assert(mutex_is_locked(&text_mutex));
 
 	for (unsigned int i = 0; i < window->nr; i++)
 		set_pte_at(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i,
 			   mk_pte(text_page(window->page[i] << PAGE_SHIFT), prot));
+	window_ptes_put(ptes);
 }
 
 /* Interrupts are off until text_window_close(). It can be opened again, on any CPU. */
@@ -97,10 +112,11 @@ void text_window_close(struct text_window *window)
  */
 void text_window_unmap(struct text_window *window)
 {
-	pte_t *ptes = window_ptes();
+	pte_t *ptes = window_ptes_get();
 
 	for (unsigned int i = 0; i < window->nr; i++)
 		pte_clear(poking_mm, TEXT_WINDOW + i * PAGE_SIZE, ptes + i);
+	window_ptes_put(ptes);
 	flush_tlb_mm_range(poking_mm, TEXT_WINDOW, TEXT_WINDOW + window->nr * PAGE_SIZE,
 			   PAGE_SHIFT, false);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an enabled marker calls: see asm/marker.h */
+/* What an enabled marker calls: see asm/marker_64.h */
 #include <linux/linkage.h>
 
 #include <asm/frame.h>
