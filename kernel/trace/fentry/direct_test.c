@@ -5,6 +5,7 @@
 #include <linux/objtool.h>
 #include <linux/prandom.h>
 
+#include <asm/asm.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 #include <asm/nospec-branch.h>
@@ -25,7 +26,7 @@ int fentry_test_direct_hits[2];
 	    #_name ":\n"							\
 	    ASM_ENDBR								\
 	    CALL_DEPTH_ACCOUNT							\
-	    "lock incl " #_counter "(%rip)\n"					\
+	    "lock incl " __ASM_SEL(_counter, _counter(%rip)) "\n"		\
 	    ASM_RET								\
 	    ".size " #_name ", . - " #_name "\n"				\
 	    ".popsection\n")
@@ -64,7 +65,12 @@ static void count(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *
 static void go_elsewhere(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 			 struct ftrace_regs *fregs)
 {
-	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)fentry_test_other);
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (regs)
+		instruction_pointer_set(regs, (unsigned long)fentry_test_other);
+	else
+		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)fentry_test_other);
 }
 
 static void *filtered(struct kunit *test, size_t size)

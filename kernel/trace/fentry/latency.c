@@ -3,6 +3,7 @@
  * trace_stat/function_latency*: how long functions took, of each CPU and of all.
  */
 #include <linux/fs.h>
+#include <linux/math64.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -32,7 +33,7 @@ static u64 nr_of(const struct profile_times *times)
 
 static u64 average(const struct profile_times *times)
 {
-	return times->sum / max(nr_of(times), 1ull);
+	return div64_u64(times->sum, max(nr_of(times), 1ull));
 }
 
 static u64 key_hitcount(const struct latency *l) { return nr_of(&l->times.total); }

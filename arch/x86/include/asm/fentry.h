@@ -32,7 +32,8 @@ struct fentry_callback {
  * traced function. The two links of a chain of frame pointers take five words of them.
  */
 #define FENTRY_FRAME							\
-	((int)sizeof(struct pt_regs) + 16 + (IS_ENABLED(CONFIG_FRAME_POINTER) ? 40 : 0))
+	((int)(sizeof(struct pt_regs) +					\
+	       (IS_ENABLED(CONFIG_FRAME_POINTER) ? 7 : 2) * sizeof(long)))
 
 /**
  * struct fentry_trampoline - generated code that sites call
@@ -43,7 +44,7 @@ struct fentry_callback {
  * @tail: offset of the first instruction with the frame gone again: the return,
  *	or the jump to @onward
  * @more_at: offsets of the instructions inside of the frame before which the stack
- *	holds eight bytes more; 0: none
+ *	holds a word more; 0: none
  * @left: bytes of stack that are left below the return address at @tail
  * @onward: where it goes on to instead of returning to the site, which to what is
  *	there looks as if the site had called it; 0: it returns

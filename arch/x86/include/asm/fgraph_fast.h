@@ -22,7 +22,7 @@ static __always_inline unsigned long *fgraph_return_slot(struct ftrace_regs *fre
  */
 static __always_inline bool fgraph_too_early(const struct ftrace_regs *fregs)
 {
-	return (long)fregs >= 0;
+	return IS_ENABLED(CONFIG_X86_64) ? (long)fregs >= 0 : (unsigned long)fregs < PAGE_OFFSET;
 }
 
 void ftrace_graph_func_slow(unsigned long ip, struct ftrace_regs *fregs);

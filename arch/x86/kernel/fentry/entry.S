@@ -11,7 +11,6 @@
 #include <asm/nospec-branch.h>
 #include <asm/unwind_hints.h>
 
-	.code64
 	.section .text, "ax"
 
 SYM_FUNC_START(__fentry__)

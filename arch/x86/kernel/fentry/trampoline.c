@@ -17,6 +17,9 @@
  *           lea    frame(%rsp),%rsp
  *   tail:   ret                                 or jmp, if it is to go on elsewhere
  *
+ * That is the 64-bit code; assembler_32.h has what differs in 32-bit code, where the first
+ * three arguments are in %eax, %edx and %ecx and the registers are the fourth, on the stack.
+ *
  * A shared trampoline goes on to where its callback has said, in orig_ax. That is
  * known at run time only, and no register is free to jump through:
  *
@@ -29,7 +32,7 @@
  *   tail:   ret                                 to orig_ax, with the return address
  *                                               into the traced function on top
  *
- * The stack of a trampoline, upwards from %rsp:
+ * The stack of a trampoline, upwards from %rsp, in 32-bit code from %esp + 4:
  *
  *   0              struct pt_regs, all of it, or the argument registers, %rbp, %rsp
  *                  and %rip with %cs being 0, or the argument registers alone
@@ -38,7 +41,7 @@
  *   frame - LINKS  where frames are chained by frame pointers, the two links that
  *                  the traced function and its caller are to be found by
  *   frame          return address into the traced function
- *   frame + 8      return address of the traced function
+ *   frame + word   return address of the traced function
  *
  * Only lea moves the stack pointer, by one amount at one place, so that a table
  * of four lines tells the unwinder all there is to know (fentry_trampoline_orc).
@@ -63,101 +66,15 @@
 #include <asm/text-patching.h>
 #include <asm/text_site.h>
 
-#define FRAME		FENTRY_FRAME
-#define PARENT		sizeof(struct pt_regs)
-#define LINKS		(FRAME - (int)PARENT - 16)
+#include "assembler.h"
 
-/* Register numbers as instructions encode them */
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+#define WORD		((int)sizeof(long))
+#define FRAME		(REGS + FENTRY_FRAME)
+#define PARENT		(REGS + (int)sizeof(struct pt_regs))
+#define LINKS		(FRAME - PARENT - 2 * WORD)
 
-#define SAVED(_reg, _field)	{ _reg, offsetof(struct pt_regs, _field) }
-
-/* Registers that are saved, and where: the first ones always, the others if asked for */
-static const struct saved_reg {
-	u8	reg;
-	u8	at;
-} saved_regs[] = {
-	/* What C code may change and the traced function still needs: not %rax */
-	SAVED(RCX, cx), SAVED(RDX, dx), SAVED(RSI, si),
-	SAVED(RDI, di), SAVED(R8, r8), SAVED(R9, r9),
-	SAVED(RBP, bp),
-	/* Where what returns instead of the traced function may say with what */
-	SAVED(RAX, ax),
-	SAVED(RBX, bx), SAVED(R10, r10), SAVED(R11, r11), SAVED(R12, r12),
-	SAVED(R13, r13), SAVED(R14, r14), SAVED(R15, r15),
-};
-
-/* How many of them */
-enum { ARGUMENTS = 6, AND_FRAME, AND_RESULT, ALL_REGS = ARRAY_SIZE(saved_regs) };
-
-/*
- * The code being generated. It is written at @buf to be run at @addr; with
- * @buf NULL it is only measured.
- */
-struct assembler {
-	u8		*buf;
-	unsigned long	addr;
-	unsigned int	len;
-};
-
-static void emit(struct assembler *as, const void *bytes, unsigned int len)
-{
-	if (as->buf)
-		memcpy(as->buf + as->len, bytes, len);
-	as->len += len;
-}
-
-#define EMIT(as, ...)							\
-	do {								\
-		const u8 bytes_[] = { __VA_ARGS__ };			\
-		emit(as, bytes_, sizeof(bytes_));			\
-	} while (0)
-
-static void emit32(struct assembler *as, s32 val)
-{
-	emit(as, &val, sizeof(val));
-}
-
-/* ModRM and what follows for @disp(%rsp), with @reg the other operand */
-static void emit_rsp_disp(struct assembler *as, u8 reg, s32 disp)
-{
-	const u8 sib = 0x24;	/* base %rsp, no index */
-
-	reg = (reg & 7) << 3;
-	if (disp >= -128 && disp < 128) {
-		EMIT(as, 0x44 | reg, sib, disp);
-	} else {
-		EMIT(as, 0x84 | reg, sib);
-		emit32(as, disp);
-	}
-}
-
-/* The instructions with a register and a place on the stack, all 64 bits of them */
-enum { STORE = 0x89, LOAD = 0x8b, LEA = 0x8d, STORE_IMM = 0xc7 };
-
-static void emit_stack(struct assembler *as, u8 opcode, u8 reg, s32 disp)
-{
-	EMIT(as, reg >= R8 ? 0x4c : 0x48, opcode);
-	emit_rsp_disp(as, reg, disp);
-}
-
-static void emit_store_imm(struct assembler *as, s32 imm, s32 disp)
-{
-	emit_stack(as, STORE_IMM, 0, disp);
-	emit32(as, imm);
-}
-
-/* mov $imm,%rdx, in the shorter form if sign extension gives all of it */
-static void emit_load_arg(struct assembler *as, unsigned long imm)
-{
-	if ((s32)imm == (long)imm) {
-		EMIT(as, 0x48, 0xc7, 0xc2);
-		emit32(as, imm);
-	} else {
-		EMIT(as, 0x48, 0xba);
-		emit(as, &imm, sizeof(imm));
-	}
-}
+/* Where a field of the struct pt_regs is on the stack */
+#define AT(_field)	(REGS + (int)offsetof(struct pt_regs, _field))
 
 static void emit_branch(struct assembler *as, u8 opcode, void *target)
 {
@@ -190,24 +107,22 @@ static void emit_return(struct assembler *as)
 static void emit_regs(struct assembler *as, u8 opcode, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
-		emit_stack(as, opcode, saved_regs[i].reg, saved_regs[i].at);
+		emit_stack(as, opcode, saved_regs[i].reg, REGS + saved_regs[i].at);
 }
 
-#define FLAGS	offsetof(struct pt_regs, flags)
-
-/* popf and pushf work at the top of the stack, so the slot is 8 bytes off. */
+/* popf and pushf work at the top of the stack, so the slot is a word off. */
 static void emit_save_flags(struct assembler *as, struct fentry_trampoline *tramp)
 {
 	EMIT(as, 0x9c);				/* pushf */
 	tramp->more_at[0] = as->len;
-	EMIT(as, 0x8f);				/* pop FLAGS(%rsp) */
-	emit_rsp_disp(as, 0, FLAGS);
+	EMIT(as, 0x8f);				/* pop flags(%rsp) */
+	emit_rsp_disp(as, 0, AT(flags));
 }
 
 static void emit_restore_flags(struct assembler *as, struct fentry_trampoline *tramp)
 {
-	EMIT(as, 0xff);				/* push FLAGS(%rsp) */
-	emit_rsp_disp(as, 6, FLAGS);
+	EMIT(as, 0xff);				/* push flags(%rsp) */
+	emit_rsp_disp(as, 6, AT(flags));
 	tramp->more_at[1] = as->len;
 	EMIT(as, 0x9d);				/* popf */
 }
@@ -220,72 +135,73 @@ static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
 {
 	EMIT(as, CALL_INSN_OPCODE, 1, 0, 0, 0, INT3_INSN_OPCODE);
 	tramp->more_at[2] = as->len;
-	emit_stack(as, LEA, RSP, 8);
-	emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, orig_ax));
-	emit_stack(as, STORE, RAX, FRAME - 8);
-	emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, ax));
+	emit_stack(as, LEA, SP, WORD);
+	emit_stack(as, LOAD, AX, AT(orig_ax));
+	emit_stack(as, STORE, AX, FRAME - WORD);
+	emit_stack(as, LOAD, AX, AT(ax));
 }
 
 /*
  * The traced function has not made its frame yet, so that an unwinder that
- * follows frames would miss its caller. The trampoline makes both. %rdi and %rsi
- * are the return addresses.
+ * follows frames would miss its caller. The trampoline makes both. The first two
+ * arguments are the return addresses. In words:
  *
- *   frame - 40  the next link               <- %rbp
- *   frame - 32  return address into the traced function
- *   frame - 24  its caller's %rbp
- *   frame - 16  return address of the traced function
- *   frame - 8   its caller's %rbp: with that, and what follows in the frame, the
+ *   frame - 5   the next link               <- %rbp
+ *   frame - 4   return address into the traced function
+ *   frame - 3   its caller's %rbp
+ *   frame - 2   return address of the traced function
+ *   frame - 1   its caller's %rbp: with that, and what follows in the frame, the
  *               unwinder knows where entry code has called (is_last_ftrace_frame)
  */
 static void emit_links(struct assembler *as)
 {
-	const unsigned int function = FRAME - 40, caller = FRAME - 24;
+	const int function = FRAME - 5 * WORD, caller = FRAME - 3 * WORD;
 
-	emit_stack(as, STORE, RBP, caller);
-	emit_stack(as, STORE, RSI, caller + 8);
-	emit_stack(as, STORE, RBP, caller + 16);
-	emit_stack(as, LEA, RBP, caller);
-	emit_stack(as, STORE, RBP, function);
-	emit_stack(as, STORE, RDI, function + 8);
-	emit_stack(as, LEA, RBP, function);
+	emit_stack(as, STORE, BP, caller);
+	emit_stack(as, STORE, ARG_PARENT, caller + WORD);
+	emit_stack(as, STORE, BP, caller + 2 * WORD);
+	emit_stack(as, LEA, BP, caller);
+	emit_stack(as, STORE, BP, function);
+	emit_stack(as, STORE, ARG_SITE, function + WORD);
+	emit_stack(as, LEA, BP, function);
 }
 
 static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsigned int flags)
 {
 	const bool shared = flags & TRAMPOLINE_SHARED;
-	const bool regs = flags & (TRAMPOLINE_REGS | TRAMPOLINE_SHARED);
+	const bool regs = needs_all_regs(flags);
 	const bool result = regs || flags & TRAMPOLINE_SET_IP;
-	const bool bare = !result && flags & TRAMPOLINE_BARE;
+	const bool bare = !result && (NO_PARTIAL_REGS || flags & TRAMPOLINE_BARE);
 	const unsigned int kept = LINKS ? AND_FRAME : ARGUMENTS;
 	unsigned int i;
 
-	tramp->left = shared ? 8 : 0;
+	tramp->left = shared ? WORD : 0;
 	memset(tramp->more_at, 0, sizeof(tramp->more_at));
 
-	emit_stack(as, LEA, RSP, -FRAME);
+	emit_stack(as, LEA, SP, -FRAME);
 	tramp->body = as->len;
 	if (regs)
 		emit_save_flags(as, tramp);
 
 	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT : bare ? kept : AND_FRAME);
 	if (regs) {
-		emit_store_imm(as, __KERNEL_DS, offsetof(struct pt_regs, ss));
+		emit_segments(as);
+		emit_store_imm(as, __KERNEL_DS, AT(ss));
 		emit_store_imm(as, shared ? (unsigned long)ftrace_stub_direct_tramp : 0,
-			       offsetof(struct pt_regs, orig_ax));
+			       AT(orig_ax));
 	}
 	if (!bare) {
 		/* ftrace_get_regs() knows a full set by its code segment. */
-		emit_store_imm(as, regs ? __KERNEL_CS : 0, offsetof(struct pt_regs, cs));
-		emit_stack(as, LEA, RCX, FRAME + 8);
-		emit_stack(as, STORE, RCX, offsetof(struct pt_regs, sp));
+		emit_store_imm(as, regs ? __KERNEL_CS : 0, AT(cs));
+		emit_stack(as, LEA, CX, FRAME + WORD);
+		emit_stack(as, STORE, CX, AT(sp));
 	}
-	emit_stack(as, LOAD, RSI, FRAME + 8);
+	emit_stack(as, LOAD, ARG_PARENT, FRAME + WORD);
 	if (tramp->nr > 1)
-		emit_stack(as, STORE, RSI, PARENT);
-	emit_stack(as, LOAD, RDI, FRAME);
+		emit_stack(as, STORE, ARG_PARENT, PARENT);
+	emit_stack(as, LOAD, ARG_SITE, FRAME);
 	if (!bare)
-		emit_stack(as, STORE, RDI, offsetof(struct pt_regs, ip));
+		emit_stack(as, STORE, ARG_SITE, AT(ip));
 	if (LINKS)
 		emit_links(as);
 
@@ -298,20 +214,21 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 
 	for (i = 0; i < tramp->nr; i++) {
 		if (i) {
-			emit_stack(as, LOAD, RDI, FRAME);
-			emit_stack(as, LOAD, RSI, PARENT);
+			emit_stack(as, LOAD, ARG_SITE, FRAME);
+			emit_stack(as, LOAD, ARG_PARENT, PARENT);
 		}
-		EMIT(as, 0x48, 0x8d, 0x7f, -CALL_INSN_SIZE);	/* lea -5(%rdi),%rdi */
-		emit_load_arg(as, (unsigned long)tramp->call[i].arg);
-		EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */
+		/* lea -5(%reg),%reg */
+		emit_wide(as, ARG_SITE);
+		EMIT(as, LEA, 0x40 | ARG_SITE << 3 | ARG_SITE, -CALL_INSN_SIZE);
+		emit_last_arguments(as, &tramp->call[i], regs);
 		emit_call_depth(as);
 		tramp->call[i].at = as->len;
 		emit_branch(as, CALL_INSN_OPCODE, tramp->call[i].func);
 	}
 
 	if (result) {
-		emit_stack(as, LOAD, RAX, offsetof(struct pt_regs, ip));
-		emit_stack(as, STORE, RAX, FRAME);
+		emit_stack(as, LOAD, AX, AT(ip));
+		emit_stack(as, STORE, AX, FRAME);
 	}
 	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : kept);
 	if (shared)
@@ -319,7 +236,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 	if (regs)
 		emit_restore_flags(as, tramp);
 
-	emit_stack(as, LEA, RSP, FRAME - tramp->left);
+	emit_stack(as, LEA, SP, FRAME - tramp->left);
 	tramp->tail = as->len;
 	if (tramp->onward)
 		emit_branch(as, JMP32_INSN_OPCODE, (void *)tramp->onward);
@@ -535,10 +452,10 @@ struct fentry_trampoline *fentry_trampoline_find(unsigned long addr)
 enum { ORC_EMPTY, ORC_SLOT, ORC_FRAME, ORC_MORE };
 
 static struct orc_entry orc_frames[] = {
-	[ORC_EMPTY]	= ORC_CALL(8),
-	[ORC_SLOT]	= ORC_CALL(16),
-	[ORC_FRAME]	= ORC_CALL(FRAME + 8),
-	[ORC_MORE]	= ORC_CALL(FRAME + 16),
+	[ORC_EMPTY]	= ORC_CALL(WORD),
+	[ORC_SLOT]	= ORC_CALL(2 * WORD),
+	[ORC_FRAME]	= ORC_CALL(FRAME + WORD),
+	[ORC_MORE]	= ORC_CALL(FRAME + 2 * WORD),
 };
 
 /**

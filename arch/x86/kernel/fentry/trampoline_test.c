@@ -7,6 +7,7 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 
+#include <asm/asm.h>
 #include <asm/fentry.h>
 #include <asm/insn.h>
 #include <asm/orc_types.h>
@@ -14,6 +15,8 @@
 #include <asm/unwind.h>
 
 #include "step.h"
+
+#define WORD	((long)sizeof(long))
 
 struct shape {
 	const char	*name;
@@ -51,14 +54,14 @@ static long taken_by(const struct insn *insn)
 		return X86_MODRM_REG(insn->modrm.bytes[0]) == 4 && !X86_REX_R(insn->rex_prefix.bytes[0]) ?
 		       -(long)insn->displacement.value : 0;
 	case 0x9c:	/* pushf */
-		return 8;
+		return WORD;
 	case 0x9d:	/* popf */
 	case 0x8f:	/* pop */
-		return -8;
+		return -WORD;
 	case 0xff:	/* push */
-		return X86_MODRM_REG(insn->modrm.bytes[0]) == 6 ? 8 : 0;
+		return X86_MODRM_REG(insn->modrm.bytes[0]) == 6 ? WORD : 0;
 	case CALL_INSN_OPCODE:	/* over the next byte, without return */
-		return insn->immediate.value == 1 ? 8 : 0;
+		return insn->immediate.value == 1 ? WORD : 0;
 	default:
 		return 0;
 	}
@@ -72,7 +75,7 @@ static void test_orc(struct kunit *test)
 	struct fentry_trampoline tramp = {};
 	unsigned long at, end;
 	struct insn insn;
-	long taken = 8;
+	long taken = WORD;
 
 	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, shape->flags, calls, shape->nr,
 						       onward), 0);
@@ -94,7 +97,7 @@ static void test_orc(struct kunit *test)
 		if (insn.opcode.bytes[0] == CALL_INSN_OPCODE && insn.immediate.value == 1)
 			at++;
 	}
-	KUNIT_EXPECT_EQ(test, taken, shape->flags & TRAMPOLINE_SHARED ? 16 : 8);
+	KUNIT_EXPECT_EQ(test, taken, shape->flags & TRAMPOLINE_SHARED ? 2 * WORD : WORD);
 
 	fentry_trampoline_free(&tramp);
 	KUNIT_EXPECT_NULL(test, fentry_trampoline_find(tramp.addr));
@@ -116,14 +119,14 @@ asm(".pushsection .text\n"
     "trampoline_test_site:\n"
     ANNOTATE_NOENDBR
     "	call " STATIC_CALL_TRAMP_STR(trampoline_test) "\n"
-    "	leal (%rdi,%rsi,2), %eax\n"
-    "	leal (%rax,%rdx,4), %eax\n"
+    "	leal " __ASM_SEL((%eax,%edx,2), (%rdi,%rsi,2)) ", %eax\n"
+    "	leal " __ASM_SEL((%eax,%ecx,4), (%rax,%rdx,4)) ", %eax\n"
     "	" ASM_RET
     ".size trampoline_test_site, . - trampoline_test_site\n"
     ".type trampoline_test_onward, @function\n"
     "trampoline_test_onward:\n"
     ANNOTATE_NOENDBR
-    "	leal 100(%rdi), %edi\n"
+    "	addl $100, " __ASM_SEL(%eax, %edi) "\n"
     "	" ASM_RET
     ".size trampoline_test_onward, . - trampoline_test_onward\n"
     ".type trampoline_test_instead, @function\n"
@@ -176,7 +179,7 @@ static void test_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trampoline_test_site(1, 2, 3), 17);
 	KUNIT_EXPECT_EQ(test, seen.site, site);
 	KUNIT_EXPECT_EQ(test, seen.regs.ip, site + CALL_INSN_SIZE);
-	KUNIT_EXPECT_EQ(test, seen.regs.di, 1);
+	KUNIT_EXPECT_EQ(test, regs_get_kernel_argument(&seen.regs, 0), 1);
 	KUNIT_EXPECT_EQ(test, seen.regs.orig_ax, (unsigned long)ftrace_stub_direct_tramp);
 	KUNIT_EXPECT_EQ(test, seen.at_sp, seen.parent);
 	seen.go_on = (unsigned long)trampoline_test_onward;
