@@ -30,9 +30,20 @@ override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
 export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW DBG PICTURE
 
+# Another architecture is a kind of kernel. The build finds ARCH out from that.
+ifneq ($(filter-out x86_64 i386,$(ARCH)),)
+$(error ARCH is x86_64 or i386, not '$(ARCH)')
+endif
+ifeq ($(ARCH),i386)
+VARIANT := $(or $(VARIANT),i386)
+endif
+unexport ARCH
+
 # A first look is had with a small kernel, until there is the one that is tested.
-ENGINE_BUILT = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites))
-run shell: VARIANT := $(or $(VARIANT),$(if $(ENGINE_BUILT),,small))
+BUILT_ALREADY = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites)$(addprefix -,$(VARIANT)))
+SMALL. = small
+SMALL.i386 = i386_small
+run shell: VARIANT := $(or $(if $(BUILT_ALREADY),,$(SMALL.$(VARIANT))),$(VARIANT))
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
@@ -83,6 +94,7 @@ help:
 	@echo
 	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'
 	@echo '                    without patches'
+	@echo 'ARCH=i386           for 32-bit x86: kernel, programs and machine'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
 	@echo 'FRAGMENT=file       more options of the kernel, which come on top'
 	@echo 'SMP=n               make run, make shell: so many processors'

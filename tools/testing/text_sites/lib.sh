@@ -19,10 +19,12 @@ ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}
 COMPILER=$(of_variant compiler)
 COMPILER=${COMPILER:-gcc}
-ARCH=$(of_variant arch)
-case ${ARCH:-x86} in
-arm64) IMAGE=arch/arm64/boot/Image ;;
-x86) IMAGE=arch/x86/boot/bzImage ;;
+# The architecture, by its name in the kernel and in Debian, and where its programs are;
+# nothing: this one, and those of this system
+KARCH=$(of_variant arch)
+case $KARCH in
+arm64) IMAGE=arch/arm64/boot/Image SYSROOT='' ;;
+*) IMAGE=arch/x86/boot/bzImage SYSROOT=${KARCH:+$BUILD/sysroot-$KARCH} ;;
 esac
 LOCALVERSION=$(of_variant localversion)
 LOCALVERSION=${LOCALVERSION:--$ENGINE}
@@ -114,8 +116,8 @@ alone() { says alone; }
 # untested: do the tests of user space not run with it?
 untested() { says untested; }
 
-# foreign: is it for another architecture than this one? Then it has no user space.
-foreign() { [ -n "$ARCH" ]; }
+# foreign: is it for an architecture that this one is no form of? Then it has no user space.
+foreign() { [ -n "$KARCH" ] && [ -z "$SYSROOT" ]; }
 
 # modular: may the kernel have modules?
 modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }
@@ -130,7 +132,8 @@ kbuild()
 	local -x KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
 	local -x KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
 	local arch=()
-	! foreign || arch=(ARCH="$ARCH" CROSS_COMPILE="${COMPILER%gcc*}")
+	[ -z "$KARCH" ] || arch=(ARCH="$KARCH")
+	! foreign || arch+=(CROSS_COMPILE="${COMPILER%gcc*}")
 	make -C "$TREE" O="$OUT" CC="$COMPILER" LOCALVERSION="$LOCALVERSION" V="$V" \
 		"${arch[@]}" --no-print-directory "$@"
 }

@@ -62,6 +62,7 @@ put("$dir/base/Makefile", <<'END');
 allnoconfig:
 	mkdir -p $(O) && cp $(KCONFIG_ALLCONFIG) $(O)/.config
 	if grep -q '^# CONFIG_MODULES' $(O)/.config; then sed -i /CONFIG_MODULES=y/d $(O)/.config; fi
+	echo CONFIG_FOR_$(ARCH)=y >>$(O)/.config
 	sh kernel/configure.sh $(O)
 olddefconfig:
 	echo CONFIG_LOCAL$(LOCALVERSION)=y >>$(O)/.config
@@ -292,6 +293,11 @@ like(get("$build/text_sites-b/.config"), qr/^CONFIG_C=y/m, "  has the machine's 
 works('one that is', "VARIANT=small $kernel");
 unlike(get("$build/text_sites-small/.config"), qr/^CONFIG_C=y/m, '  has not');
 ok(!-e "$build/text_sites-small/kernel/same.o", '  and begins with nothing');
+put("$dir/config/variant-other.config", "# arch: other\n# variant: b\nCONFIG_C=m\n");
+works('one for another architecture, on top of a variant', "VARIANT=other $kernel");
+is(join(' ', get("$build/text_sites-other/.config") =~ /^(CONFIG_.*)$/mg),
+	'CONFIG_C=y CONFIG_ENGINE=y CONFIG_B=m CONFIG_C=m CONFIG_FOR_other=y', '  has what they ask for');
+ok(!-e "$build/text_sites-other/kernel/same.o", '  and begins with nothing, too');
 put("$dir/start", "CONFIG_A=y\nCONFIG_D=y\n");
 system("xz -k '$dir/start'") == 0 or die;
 put("$top/kernel/configs/text_sites.config", "CONFIG_OURS=y\n");
@@ -562,6 +568,12 @@ put("$dir/make/tools/testing/text_sites/steps",
 my $make = "make -s --no-print-directory -C $dir/make";
 is(works('make', "$make run"), ",small,,2,single,max: packages tree kernel rootfs run\n",
 	'  without choices');
+is(works('make', "$make run ARCH=i386"),
+	",i386_small,,2,single,max: packages tree kernel rootfs run\n", '  for 32-bit x86');
+is(works('make', "$make test ARCH=i386 | head -n 1"),
+	",i386,,2,single,max: test-begin packages tree kernel rootfs series check test-host test-machine test-end\n",
+	'  with the kernel that is tested');
+fails('make', "$make run ARCH=other", qr/ARCH is x86_64 or i386, not 'other'/);
 put("$dir/make/.config", join '', map { "CONFIG_$_\n" } 'ENGINE="classic"', 'VARIANT="debug"',
 	'FRAGMENT="a.config"', 'SMP=4', 'ACCEL="multi"', 'CPU="EPYC-Rome"');
 is(works('make', "$make run"), "classic,debug,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",

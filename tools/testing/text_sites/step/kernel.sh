@@ -13,6 +13,9 @@ alone || fragments=("$CONFIG/machine.config" "${fragments[@]}")
 # To a configuration that is there come the options of the engine alone, no tests.
 start=$(of_variant config)
 [ -z "$start" ] || fragments=("$TOP/kernel/configs/text_sites.config")
+# A variant of a variant comes on top of that.
+under=$(of_variant variant)
+[ -z "$under" ] || fragments+=("$CONFIG/variant-$under.config")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
 if [ -n "$FRAGMENT" ]; then
 	[ -r "$FRAGMENT" ] || die "FRAGMENT: $FRAGMENT does not exist"
@@ -69,11 +72,11 @@ configure()
 
 # A variant begins as a copy of its engine's kernel, if that is there: make compiles again
 # what depends on the options that differ. (Debug information says in which folder it was
-# compiled, so the compiler's cache has none of it.) With a compiler of its own, a variant has
-# nothing to begin with.
+# compiled, so the compiler's cache has none of it.) With a compiler or for an architecture of
+# its own, a variant has nothing to begin with.
 begin_as_copy()
 {
-	[ -n "$VARIANT" ] && ! alone && [ -z "$start$(of_variant compiler)" ] &&
+	[ -n "$VARIANT" ] && ! alone && [ -z "$start$(of_variant compiler)$KARCH" ] &&
 		[ ! -e "$OUT" ] && [ -n "$(stamp "kernel-$ENGINE")" ] || return 0
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"

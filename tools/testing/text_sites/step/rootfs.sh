@@ -9,6 +9,7 @@ SELFTESTS="text_sites trace_samples ftrace livepatch ring-buffer"
 ! foreign || exit 0
 
 log=$LOG/rootfs-$KERNEL.log
+[ -z "$SYSROOT" ] || "$HARNESS/step/sysroot.sh"
 done_stamp=rootfs-$KERNEL
 kselftest=$BUILD/rootfs/$KERNEL.kselftest
 
@@ -17,6 +18,7 @@ inputs()
 {
 	{
 		stamp "kernel-$KERNEL"
+		[ -z "$SYSROOT" ] || stamp "sysroot-$KARCH"
 		grep ' tools/testing/selftests/' "$STAMPS/overlay.sums" || :
 		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,pick} "$HARNESS/vm/programs" "$0"
 		dpkg-query -W -f='${Package} ${Version}\n'
@@ -63,6 +65,7 @@ rm -rf "$kselftest" "$OUT/kselftest"
 mkdir -p "$kselftest"
 untested || logged "$LOG/kselftest-$KERNEL.log" "compiling the tests" install_tests ||
 	fail_with "$LOG/kselftest-$KERNEL.log" "the tests do not compile"
-logged "$log" "packing" "$HARNESS/vm/rootfs.sh" "$OUT/mod" "$kselftest" "$ROOTFS.cpio" ||
+logged "$log" "packing" "$HARNESS/vm/rootfs.sh" "$OUT/mod" "$kselftest" \
+	"$ROOTFS.cpio" "$SYSROOT" ||
 	fail_with "$log" "cannot pack"
 finish "$done_stamp" "$inputs"

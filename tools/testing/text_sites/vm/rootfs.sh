@@ -1,14 +1,14 @@
 #!/bin/bash
-# rootfs.sh MODULES KSELFTEST OUTPUT: packs the machine's root file system: the
-# installed programs named in the file `programs`, with their libraries, the
-# folder MODULES (what modules_install made) and the folder KSELFTEST.
+# rootfs.sh MODULES KSELFTEST OUTPUT [SYSROOT]: packs the machine's root file system:
+# the programs named in the file `programs`, which are installed or unpacked in SYSROOT, with
+# their libraries, the folder MODULES (what modules_install made) and the folder KSELFTEST.
 #
 # Not compressed: the emulated processor would take longer to unpack it than
 # the host takes to load it.
 set -eu -o pipefail
 export PATH="$PATH:/usr/sbin:/sbin" LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-modules=$1 kselftest=$2 output=$3
+modules=$1 kselftest=$2 output=$3 sysroot=${4:-}
 
 root=$output.dir
 rm -rf "$root"
@@ -19,7 +19,21 @@ echo 'root:x:0:0:root:/root:/bin/bash' >"$root/etc/passwd"
 echo 'nobody:x:65534:65534:nobody:/:/bin/false' >>"$root/etc/passwd"
 printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' >"$root/etc/group"
 
-files() { while read -r name; do [ ! -f "$name" ] || printf '%s\n' "$name"; done; }
+files() { while read -r name; do [ ! -f "$sysroot$name" ] || printf '%s\n' "$name"; done; }
+
+package_files() { if [ -n "$sysroot" ]; then cat "$sysroot/packages/$1"; else dpkg -L "$1"; fi; }
+
+program()
+{
+	local path
+	if [ -n "$sysroot" ]; then
+		path=$(cd "$sysroot" && find usr/sbin usr/bin -name "$1" -printf '/%p\n' -quit)
+	else
+		path=$(command -v "$1")
+	fi
+	[ -n "$path" ] || { echo "no program $1" >&2; return 1; }
+	printf '%s\n' "$path"
+}
 
 # The files meant by the lines of `programs`
 programs()
@@ -27,9 +41,9 @@ programs()
 	local word
 	sed 's/#.*//' "$here/programs" | xargs -n1 | while read -r word; do
 		case $word in
-		all:*) dpkg -L "${word#all:}" | grep -v '^/usr/share/' | files ;;
-		pkg:*) dpkg -L "${word#pkg:}" | grep -E '^(/usr)?/(s?bin|libexec)/' | files ;;
-		*) command -v "$word" || { echo "no program $word" >&2; return 1; } ;;
+		all:*) package_files "${word#all:}" | grep -v '^/usr/share/' | files ;;
+		pkg:*) package_files "${word#pkg:}" | grep -E '^(/usr)?/(s?bin|libexec)/' | files ;;
+		*) program "$word" ;;
 		esac
 	done
 }
@@ -37,14 +51,48 @@ programs()
 # The libraries of the programs named on standard input; scripts have none
 libraries()
 {
-	{ xargs -r -d '\n' ldd 2>/dev/null || :; } | sed -nE 's,^[^/]*(/[^ :]+) \(.*,\1,p'
+	if [ -n "$sysroot" ]; then
+		sed "s,^/,$sysroot/," | libraries_in_sysroot
+	else
+		{ xargs -r -d '\n' ldd 2>/dev/null || :; } | sed -nE 's,^[^/]*(/[^ :]+) \(.*,\1,p'
+	fi
+}
+
+# The same, where ldd cannot run the program: what each names, and what that names in turn
+libraries_in_sysroot()
+{
+	local -A found=()
+	local names name path
+	names=$(needed)
+	while [ -n "$names" ]; do
+		path=
+		for name in $names; do
+			[ -z "${found[$name]:-}" ] || continue
+			case $name in
+			/*) found[$name]=$name ;;
+			*) found[$name]=$(cd "$sysroot" && find lib/ -name "$name" -printf '/%p' -quit) ;;
+			esac
+			[ -n "${found[$name]}" ] || { echo "no library $name" >&2; return 1; }
+			path+=$sysroot${found[$name]}$'\n'
+		done
+		names=$(needed <<<"$path")
+	done
+	printf '%s\n' "${found[@]}"
+}
+
+# What the programs and libraries on standard input are linked to, and the interpreter's path
+needed()
+{
+	{ grep . || :; } | { xargs -r -d '\n' readelf -ld 2>/dev/null || :; } |
+		sed -nE -e 's/.*\(NEEDED\).*\[(.*)\]/\1/p' -e 's,.*interpreter: (.*)\],\1,p' |
+		sort -u
 }
 
 # Copies files to their own places; /bin is /usr/bin, there as here
 put()
 {
-	sed -E 's,^/(bin|sbin|lib|lib64)/,/usr/&,; s,//,/,g' | sort -u |
-		xargs -d '\n' cp -L --parents -t "$root" --
+	sed -E 's,^/(bin|sbin|lib|lib64)/,/usr/&,; s,//,/,g; s,^/,,' | sort -u |
+		(cd "$sysroot/" && xargs -d '\n' cp -L --parents -t "$root" --)
 }
 
 list=$(programs)
@@ -56,9 +104,9 @@ list=$(programs)
 for name in insmod rmmod lsmod modprobe modinfo depmod; do
 	ln -s ../bin/kmod "$root/usr/sbin/$name"
 done
-busybox=$(command -v busybox)
-cp -L "$busybox" "$root/usr/bin/busybox"
-"$busybox" --list | while IFS= read -r name; do
+cp -L "$sysroot$(program busybox)" "$root/usr/bin/busybox"
+# Those of another architecture have the same names.
+busybox --list | while IFS= read -r name; do
 	[ -e "$root/usr/bin/$name" ] || [ -e "$root/usr/sbin/$name" ] ||
 		ln -s busybox "$root/usr/bin/$name"
 done
