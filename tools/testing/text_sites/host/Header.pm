@@ -43,6 +43,7 @@ register unsigned long current_stack_pointer asm("rsp");
 #endif
 #define ASM_CALL_CONSTRAINT "+r" (current_stack_pointer)
 H
+put('linux/linkage.h', "#define asmlinkage\n");
 put('linux/rbtree_latch.h', <<'H');
 struct latch_tree_node { void *unused; };
 struct latch_tree_root { void *unused; };
