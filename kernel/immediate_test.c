@@ -187,7 +187,7 @@ static void test_set_early(struct kunit *test)
  * One task sets, as fast as it can, others read: each value that is read is one that
  * was set, and nothing but its register changes.
  */
-#define WIDE_OF(n)	((unsigned long)0x0101010101010101ull * (u8)(n))
+#define WIDE_OF(n)	(ULONG_MAX / 255 * (u8)(n))
 #define NARROW_OF(n)	(0x0101u * (u8)(n))
 
 static DEFINE_IMV(unsigned long, test_wide, WIDE_OF(1));
@@ -279,7 +279,7 @@ static void test_set_while_read(struct kunit *test)
 #ifdef CONFIG_IMMEDIATE_VALUES
 static DEFINE_IMV(u8, test_text8, 0x81);
 static DEFINE_IMV(int, test_text32, 0x12345678);
-#define TEXT_LONG	((unsigned long)0x1122334455667788ull)
+#define TEXT_LONG	(ULONG_MAX / 7)
 
 static DEFINE_IMV(unsigned long, test_text_long, TEXT_LONG);
 

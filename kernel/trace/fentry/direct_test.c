@@ -5,7 +5,6 @@
 #include <linux/objtool.h>
 #include <linux/prandom.h>
 
-#include <asm/asm.h>
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 #include <asm/nospec-branch.h>
@@ -26,7 +25,7 @@ int fentry_test_direct_hits[2];
 	    #_name ":\n"							\
 	    ASM_ENDBR								\
 	    CALL_DEPTH_ACCOUNT							\
-	    "lock incl " __ASM_SEL(_counter, _counter(%rip)) "\n"		\
+	    "lock incl " #_counter "\n"					\
 	    ASM_RET								\
 	    ".size " #_name ", . - " #_name "\n"				\
 	    ".popsection\n")

@@ -40,7 +40,6 @@
 #include <linux/stringify.h>
 #include <linux/types.h>
 
-#include <asm/asm.h>
 #include <asm/nops.h>
 
 #define VALUE_SITE_RECORD(sites, refs, label)				\
@@ -70,12 +69,22 @@ on:									\
 DEFINE_VALUE_BRANCH(arch_value_branch, "__value_sites", "__value_refs")
 DEFINE_VALUE_BRANCH(arch_marker_branch, "__marker_sites", "__marker_refs")
 
+#ifdef CONFIG_X86_32
+# define VALUE_AT	"%c[value]"
+# define VALUE_REG	"=bcdSD"
+# define VALUE_PREFIX	".byte 0x3e; "
+#else
+# define VALUE_AT	"%c[value](%%rip)"
+# define VALUE_REG	"=R"
+# define VALUE_PREFIX	".byte 0x40; "
+#endif
+
 #define ARCH_VALUE_LOAD(value, log_, load, type) ({			\
 	type __loaded;							\
 									\
 	asm volatile("1:\t" load ", %[loaded]\n\t"			\
 		     VALUE_SITE_RECORD("__load_sites", "__load_refs", "0") \
-		     : [loaded] __ASM_SEL_RAW(=bcdSD, =R) (__loaded)	\
+		     : [loaded] VALUE_REG (__loaded)			\
 		     : [value] "i" (value), [log] "i" (log_));		\
 	__loaded;							\
 })
@@ -85,17 +94,15 @@ static __always_inline u64 arch_value_load(const void *value, unsigned int log)
 {
 	switch (log) {
 	case 0:
-		return ARCH_VALUE_LOAD(value, 0, "movzbl " _ASM_RIP(%c[value]), u32);
+		return ARCH_VALUE_LOAD(value, 0, "movzbl " VALUE_AT, u32);
 	case 1:
-		return ARCH_VALUE_LOAD(value, 1, "movzwl " _ASM_RIP(%c[value]), u32);
+		return ARCH_VALUE_LOAD(value, 1, "movzwl " VALUE_AT, u32);
 	case 2:
-		return ARCH_VALUE_LOAD(value, 2, __ASM_SEL(.byte 0x3e, .byte 0x40) "; "
-						 "movl " _ASM_RIP(%c[value]), u32);
+		return ARCH_VALUE_LOAD(value, 2, VALUE_PREFIX "movl " VALUE_AT, u32);
 	default:
 		if (IS_ENABLED(CONFIG_X86_32))
 			return READ_ONCE(*(const u64 *)value);
-		return ARCH_VALUE_LOAD(value, 3, ".byte 0x2e, 0x2e, 0x2e; movq " _ASM_RIP(%c[value]),
-				       u64);
+		return ARCH_VALUE_LOAD(value, 3, ".byte 0x2e, 0x2e, 0x2e; movq " VALUE_AT, u64);
 	}
 }
 

@@ -119,14 +119,14 @@ asm(".pushsection .text\n"
     "trampoline_test_site:\n"
     ANNOTATE_NOENDBR
     "	call " STATIC_CALL_TRAMP_STR(trampoline_test) "\n"
-    "	leal " __ASM_SEL((%eax,%edx,2), (%rdi,%rsi,2)) ", %eax\n"
-    "	leal " __ASM_SEL((%eax,%ecx,4), (%rax,%rdx,4)) ", %eax\n"
+    "	leal (%" _ASM_ARG1 ",%" _ASM_ARG2 ",2), %eax\n"
+    "	leal (%" _ASM_AX ",%" _ASM_ARG3 ",4), %eax\n"
     "	" ASM_RET
     ".size trampoline_test_site, . - trampoline_test_site\n"
     ".type trampoline_test_onward, @function\n"
     "trampoline_test_onward:\n"
     ANNOTATE_NOENDBR
-    "	addl $100, " __ASM_SEL(%eax, %edi) "\n"
+    "	add $100, %" _ASM_ARG1 "\n"
     "	" ASM_RET
     ".size trampoline_test_onward, . - trampoline_test_onward\n"
     ".type trampoline_test_instead, @function\n"

@@ -3,6 +3,8 @@
 #ifndef _X86_TEXT_SITE_INSN_32_H
 #define _X86_TEXT_SITE_INSN_32_H
 
+#include <linux/types.h>
+
 /* lea %ds:0(%esi,%eiz,1),%esi: what the kernel pads with here */
 #define NOP_LEA_BYTES		0x3e, 0x8d, 0x74, 0x26, 0x00
 
@@ -24,6 +26,9 @@
 #define VALUE_REG_SHIFT		3
 
 /* What a load of @value has in it that ends at @end */
-#define VALUE_REFERENCE(value, end)	((s32)(value))
+static inline s32 value_reference(unsigned long value, unsigned long end)
+{
+	return value;
+}
 
 #endif /* _X86_TEXT_SITE_INSN_32_H */

@@ -3,6 +3,8 @@
 #ifndef _X86_TEXT_SITE_INSN_64_H
 #define _X86_TEXT_SITE_INSN_64_H
 
+#include <linux/types.h>
+
 /* ds lea 0(%rsi),%rsi */
 #define NOP_LEA_BYTES		0x3e, 0x48, 0x8d, 0x76, 0x00
 
@@ -21,6 +23,9 @@
 #define VALUE_REG_SHIFT		0
 
 /* What a load of @value has in it that ends at @end */
-#define VALUE_REFERENCE(value, end)	((s32)((value) - (end)))
+static inline s32 value_reference(unsigned long value, unsigned long end)
+{
+	return value - end;
+}
 
 #endif /* _X86_TEXT_SITE_INSN_64_H */

@@ -70,16 +70,14 @@ name ":\n"								\
 
 #define SITE(name)	ANNOTATE_NOENDBR name ":	.byte " __stringify(BYTES_NOP5) "\n"
 
-#define HITS		__ASM_SEL(int3_test_hits, int3_test_hits(%rip))
-
 /* What the outer site calls goes to a function with a site of its own. */
 asm("	.pushsection .text, \"ax\", @progbits\n"
 FUNCTION("int3_test_function", SITE("int3_test_site"))
 FUNCTION("int3_test_inner", SITE("int3_test_inner_site"))
 FUNCTION("int3_test_target", FRAME_BEGIN
-"	addl	$1, " HITS "\n"
+"	addl	$1, int3_test_hits\n"
 "	call	int3_test_inner\n" FRAME_END)
-FUNCTION("int3_test_inner_target", "	addl	$16, " HITS "\n")
+FUNCTION("int3_test_inner_target", "	addl	$16, int3_test_hits\n")
 FUNCTION("int3_test_call", FRAME_BEGIN CALL_WITH_REGS FRAME_END)
 /* One of the two has a stack that is aligned to 16 bytes. */
 FUNCTION("int3_test_call_shifted", FRAME_BEGIN

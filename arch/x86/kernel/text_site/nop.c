@@ -66,7 +66,7 @@ static const char *site_nop_reason(const struct cpuinfo_x86 *cpu)
 	if (likes_prefixes(cpu))
 		return "faster than the long one on this processor";
 	return test_cpu_cap(cpu, X86_FEATURE_NOPL) ? "documented for this processor" :
-						     "this processor has no long one";
+						     "this processor is not known to have a long one";
 }
 
 /* As in text_nop=; NULL if there is none of this name */

@@ -59,7 +59,7 @@ static unsigned int load_insn(u8 *insn, unsigned long addr, u32 state, const voi
 	if (!(state & VALUE_SITE_ON)) {
 		memcpy(insn, load->memory, load->size - sizeof(s32));
 		insn[load->from] |= reg << MODRM_REG_SHIFT;
-		put_unaligned(VALUE_REFERENCE((unsigned long)value, addr + load->size),
+		put_unaligned(value_reference((unsigned long)value, addr + load->size),
 			      (s32 *)(insn + load->size - sizeof(s32)));
 	} else {
 		memcpy(insn, load->immediate, load->size - load->operand);

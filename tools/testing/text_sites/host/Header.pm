@@ -35,6 +35,8 @@ put('linux/compiler.h', <<'H');
 #define __same_type(a, b) __builtin_types_compatible_p(typeof(a), typeof(b))
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define NULL ((void *)0)
+/* No option is 1: what is asked for here is 32-bit code. */
+#define IS_ENABLED(option) 0
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v) do { *(volatile __typeof__(x) *)&(x) = (v); } while (0)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
