@@ -156,6 +156,30 @@ asmlinkage notrace void marker_call(const struct marker_site *site, const u64 *a
 	in_marker(-1);
 	preempt_enable_notrace();
 }
+
+notrace bool marker_inline_begin(const struct marker_site *site, marker_probe_func *func,
+				 void **private)
+{
+	const struct marker_probes *probes = NULL;
+
+	preempt_disable_notrace();
+	in_marker(1);
+	if (likely(site->marker))
+		probes = rcu_dereference_sched(site->marker->probes);
+	if (likely(probes && probes->nr == 1 && probes->probe[0].func == func)) {
+		*private = probes->probe[0].private;
+		return true;
+	}
+	marker_inline_end();
+	return false;
+}
+
+notrace void marker_inline_end(void)
+{
+	in_marker(-1);
+	preempt_enable_notrace();
+}
+
 /* The length of an integer conversion's type, or of @conversion's own */
 static u8 conversion_size(const char **pos)
 {

@@ -8,6 +8,7 @@
 #include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/jiffies.h>
+#include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/marker.h>
 #include <linux/marker_probe.h>
@@ -167,6 +168,73 @@ static void test_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marker_connect("marker_test:two", &unsigned_probe, &hits), -EINVAL);
 	pass_two(1, "");
 	KUNIT_EXPECT_EQ(test, hits, 1);
+	marker_synchronize();
+}
+
+struct place {
+	int		hits;
+	u64		sum;
+	char		where[KSYM_NAME_LEN];
+};
+
+MARKER_PROBE(place_probe, "%d %llu %s", int, a, u64, b, const char *, c)
+{
+	struct place *place = private;
+
+	place->hits++;
+	place->sum += a + b + strlen(c);
+	snprintf(place->where, sizeof(place->where), "%ps", (void *)_THIS_IP_);
+}
+
+static noinline void pass_in_place(signed char a, u64 b)
+{
+	trace_mark_inline(place_probe, marker_test, place, "%d %llu %s", a, b, "four");
+}
+
+static noinline void pass_elsewhere(int a)
+{
+	trace_mark(marker_test, place, "%d %llu %s", a, 0ull, "");
+}
+
+#define PLACE	"marker_test:place"
+
+/* The compiler may have put it behind the function, under a name of its own. */
+#define expect_place(test, place, func)							\
+	KUNIT_EXPECT_EQ_MSG(test, strncmp((place)->where, func, strlen(func)), 0, "%s",	\
+			    (place)->where)
+
+static void test_inline_probe(struct kunit *test)
+{
+	struct place place = {};
+	struct record record = {};
+
+	pass_in_place(-1, 2);
+	KUNIT_ASSERT_EQ(test, marker_connect(PLACE, &place_probe, &place), 0);
+	pass_in_place(-1, 1ull << 40);
+	KUNIT_EXPECT_EQ(test, place.hits, 1);
+	KUNIT_EXPECT_EQ(test, place.sum, (1ull << 40) + 3);
+	expect_place(test, &place, "pass_in_place");
+	pass_elsewhere(-3);
+	KUNIT_EXPECT_EQ(test, place.hits, 2);
+	KUNIT_EXPECT_EQ(test, place.sum, 1ull << 40);
+	expect_place(test, &place, "place_probe_func");
+
+	/* With another one, both are called, and then the other one. */
+	KUNIT_EXPECT_EQ(test, marker_probe_register(PLACE, "%d %llu %s", record_probe, &record), 0);
+	pass_in_place(-5, 7);
+	KUNIT_EXPECT_EQ(test, place.hits, 3);
+	KUNIT_EXPECT_EQ(test, place.sum, (1ull << 40) + 6);
+	expect_place(test, &place, "place_probe_func");
+	KUNIT_EXPECT_EQ(test, record.hits, 1);
+	KUNIT_EXPECT_EQ(test, (s64)record.args[0], -5);
+	KUNIT_EXPECT_EQ(test, record.args[1], 7);
+	KUNIT_EXPECT_EQ(test, marker_disconnect(PLACE, &place_probe, &place), 0);
+	pass_in_place(1, 1);
+	KUNIT_EXPECT_EQ(test, place.hits, 3);
+	KUNIT_EXPECT_EQ(test, record.hits, 2);
+	KUNIT_EXPECT_EQ(test, marker_probe_unregister(PLACE, record_probe, &record), 0);
+	pass_in_place(1, 1);
+	KUNIT_EXPECT_EQ(test, record.hits, 2);
 	marker_synchronize();
 }
 
@@ -513,6 +581,7 @@ static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_formats),
 	KUNIT_CASE(test_connect),
 	KUNIT_CASE(test_types),
+	KUNIT_CASE(test_inline_probe),
 	KUNIT_CASE(test_several_probes),
 	KUNIT_CASE(test_arguments),
 	KUNIT_CASE(test_registers),

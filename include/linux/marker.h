@@ -85,6 +85,22 @@ static inline __printf(1, 2) void marker_check_format(const char *format, ...) {
 #include <asm-generic/marker.h>
 #endif
 
+/* A site, what is checked of it, and @call(@probe, its address, @args) while there are probes */
+#define __trace_mark(site, text, format, call, probe, args...)		\
+do {									\
+	static struct marker_site site =				\
+		MARKER_SITE(__LINE__, COUNT_ARGS(args), text);		\
+									\
+	BUILD_BUG_ON_MSG(COUNT_ARGS(args) > MARKER_ARGS_MAX,		\
+			 "too many arguments for a marker");		\
+	if (0)								\
+		marker_check_format(format, ##args);			\
+	if (unlikely(ARCH_MARKER_ON(&site)))				\
+		call(probe, &site, ##args);				\
+} while (0)
+
+#define __MARKER_CALL(probe, site, args...)	ARCH_MARKER_CALL(site, ##args)
+
 /**
  * trace_mark - a marker
  * @subsystem: a word; with the event it is the name, "subsystem:event"
@@ -99,18 +115,9 @@ static inline __printf(1, 2) void marker_check_format(const char *format, ...) {
  * Context: any in which RCU watches.
  */
 #define trace_mark(subsystem, event, format, args...)			\
-do {									\
-	static struct marker_site __marker_##subsystem##_##event =	\
-		MARKER_SITE(__LINE__, COUNT_ARGS(args),			\
-			    #subsystem "\0" #event "\0" format "\0" __FILE__); \
-									\
-	BUILD_BUG_ON_MSG(COUNT_ARGS(args) > MARKER_ARGS_MAX,		\
-			 "too many arguments for a marker");		\
-	if (0)								\
-		marker_check_format(format, ##args);			\
-	if (unlikely(ARCH_MARKER_ON(&__marker_##subsystem##_##event)))	\
-		ARCH_MARKER_CALL(&__marker_##subsystem##_##event, ##args); \
-} while (0)
+	__trace_mark(__marker_##subsystem##_##event,			\
+		     #subsystem "\0" #event "\0" format "\0" __FILE__, format, \
+		     __MARKER_CALL, , ##args)
 
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
 			  void *private);
@@ -118,6 +125,10 @@ int marker_probe_unregister(const char *name, marker_probe_func *probe, void *pr
 
 /* What ARCH_MARKER_CALL() gets to: calls the probes of the marker that @site is of */
 asmlinkage void marker_call(const struct marker_site *site, const u64 *args);
+/* The same in place of a call, if @func is the only probe. Ends with marker_inline_end(). */
+bool marker_inline_begin(const struct marker_site *site, marker_probe_func *func,
+			 void **private);
+void marker_inline_end(void);
 
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 

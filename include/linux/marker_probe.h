@@ -94,6 +94,46 @@ static const struct marker_probe probe = {						\
 static __always_inline void								\
 probe##_typed(void *private MARKER_MAP(__MARKER_PARAMETER, ##params))
 
+#ifdef CONFIG_MARKERS
+#define __MARKER_INLINE(probe, site, args...)						\
+do {											\
+	void *__marker_private;								\
+											\
+	if (marker_inline_begin(site, probe##_func, &__marker_private)) {		\
+		probe##_typed(__marker_private, ##args);				\
+		marker_inline_end();							\
+	} else {									\
+		ARCH_MARKER_CALL(site, ##args);						\
+	}										\
+} while (0)
+
+/**
+ * trace_mark_inline - a marker that a probe is compiled into
+ * @probe: of a MARKER_PROBE() above, which has arguments of these types
+ * @subsystem: as for trace_mark()
+ * @event: the same
+ * @format: the same, and that of the probe
+ * @args: the same. They get to @probe as they are, by no array.
+ *
+ * Such a marker is one as any other, and @probe is connected to it, and to others, as any
+ * other. While it is the only one, this marker executes its body in place. For code that
+ * is not in modules.
+ *
+ * Context: any in which RCU watches.
+ */
+#define trace_mark_inline(probe, subsystem, event, format, args...)			\
+	__trace_mark(__marker_##subsystem##_##event,					\
+		     #subsystem "\0" #event "\0" format "\0" __FILE__, format,		\
+		     __MARKER_INLINE, probe, ##args)
+#else
+#define trace_mark_inline(probe, subsystem, event, format, args...)			\
+do {											\
+	if (0)										\
+		probe##_typed(NULL, ##args);						\
+	trace_mark(subsystem, event, format, ##args);					\
+} while (0)
+#endif
+
 /**
  * marker_connect - connect a probe to the markers of a name
  * @name: "subsystem:event"; there need not be one yet

@@ -88,6 +88,21 @@ my @wrong_probes = (
 	'a format in a variable' => 'static const char *s; MARKER_PROBE(p, s, int, a) { }',
 );
 
+# A probe in place
+my $place_head = $probe_head . 'MARKER_PROBE(p, "%d %s", int, a, const char *, b) { *(int *)private += a + b[0]; }';
+sub in_place { "\nvoid g(int a, long b, const char *c) { trace_mark_inline(p, x, y, $_[0]); }" }
+my @right_places = (
+	'the same types'	=> in_place('"%d %s", a, c'),
+	'what they take'	=> in_place('"%d %s", (short)a, "text"'),
+	'two of a name'		=> in_place('"%d %s", a, c') . 'void h(void) { trace_mark(x, y, "%d %s", 1, ""); }',
+);
+my @wrong_places = (
+	'an argument too few'	=> in_place('"%d", a'),
+	'an argument too many'	=> in_place('"%d %s %ld", a, c, b'),
+	'another type'		=> in_place('"%s %d", c, a'),
+	'another format'	=> in_place('"%s %s", c, c'),
+);
+
 my ($silent, $error) = (qr/\A\z/, qr/error/);
 for my $how (['on', "@on"], ['a variable', "@data"], ['a variable of 32 bits', "@data32"],
 		['off', '']) {
@@ -96,6 +111,8 @@ for my $how (['on', "@on"], ['a variable', "@data"], ['a variable of 32 bits', "
 	try($error, $flags, "$name: not", $head, '', @wrong);
 	try($silent, $flags, "$name: a probe:", $probe_head, $connect, @right_probes);
 	try($error, $flags, "$name: no probe:", $probe_head, $connect, @wrong_probes);
+	try($silent, $flags, "$name: in place:", $place_head, $connect, @right_places);
+	try($error, $flags, "$name: not in place:", $place_head, $connect, @wrong_places);
 }
 for my $flags ("@on", "@data") {
 	try($error, $flags, 'not', $head, '', @wrong_if_on);
