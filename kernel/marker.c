@@ -86,7 +86,7 @@ struct marker {
 	char				name[];
 };
 
-DEFINE_MUTEX(marker_mutex);
+DEFINE_MUTEX(marker_mutex);	/* all of this, see above */
 static DEFINE_HASHTABLE(markers, 8);
 static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not loaded */
 

@@ -64,8 +64,9 @@ void fgraph_fast_update(void)
 	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
 	entry = tr && graph_fast_restricted(tr) ? NULL : tr;
 	smp_store_release(&graph_fast_entry, entry && !entry->fgraph_more ? entry : NULL);
+	/* So does this, */
 	smp_store_release(&graph_fast_entry_more, entry && entry->fgraph_more ? entry : NULL);
-	/* So does this. */
+	/* and this. */
 	smp_store_release(&graph_fast_return, tr);
 }
 

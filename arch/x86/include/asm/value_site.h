@@ -71,11 +71,11 @@ DEFINE_VALUE_BRANCH(arch_marker_branch, "__marker_sites", "__marker_refs")
 
 #ifdef CONFIG_X86_32
 # define VALUE_AT	"%c[value]"
-# define VALUE_REG	"=bcdSD"
+# define VALUE_REG(var)	"=bcdSD" (var)
 # define VALUE_PREFIX	".byte 0x3e; "
 #else
 # define VALUE_AT	"%c[value](%%rip)"
-# define VALUE_REG	"=R"
+# define VALUE_REG(var)	"=R" (var)
 # define VALUE_PREFIX	".byte 0x40; "
 #endif
 
@@ -84,7 +84,7 @@ DEFINE_VALUE_BRANCH(arch_marker_branch, "__marker_sites", "__marker_refs")
 									\
 	asm volatile("1:\t" load ", %[loaded]\n\t"			\
 		     VALUE_SITE_RECORD("__load_sites", "__load_refs", "0") \
-		     : [loaded] VALUE_REG (__loaded)			\
+		     : [loaded] VALUE_REG(__loaded)				\
 		     : [value] "i" (value), [log] "i" (log_));		\
 	__loaded;							\
 })

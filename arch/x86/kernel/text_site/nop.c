@@ -65,8 +65,9 @@ static const char *site_nop_reason(const struct cpuinfo_x86 *cpu)
 {
 	if (likes_prefixes(cpu))
 		return "faster than the long one on this processor";
-	return test_cpu_cap(cpu, X86_FEATURE_NOPL) ? "documented for this processor" :
-						     "this processor is not known to have a long one";
+	if (test_cpu_cap(cpu, X86_FEATURE_NOPL))
+		return "documented for this processor";
+	return "this processor is not known to have a long one";
 }
 
 /* As in text_nop=; NULL if there is none of this name */
