@@ -61,8 +61,8 @@ void fgraph_fast_update(void)
 		tr->fgraph_word = fgraph_fast_word(gops->idx);
 		tr->fgraph_var = FGRAPH_FAST_VARS + gops->idx;
 	}
-	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
 	entry = tr && graph_fast_restricted(tr) ? NULL : tr;
+	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
 	smp_store_release(&graph_fast_entry, entry && !entry->fgraph_more ? entry : NULL);
 	/* So does this, */
 	smp_store_release(&graph_fast_entry_more, entry && entry->fgraph_more ? entry : NULL);
