@@ -84,7 +84,7 @@ DEFINE_VALUE_BRANCH(arch_marker_branch, "__marker_sites", "__marker_refs")
 									\
 	asm volatile("1:\t" load ", %[loaded]\n\t"			\
 		     VALUE_SITE_RECORD("__load_sites", "__load_refs", "0") \
-		     : [loaded] VALUE_REG(__loaded)				\
+		     : [loaded] VALUE_REG(__loaded)			\
 		     : [value] "i" (value), [log] "i" (log_));		\
 	__loaded;							\
 })
