@@ -646,7 +646,8 @@ sub text
 	my ($text) = @_;
 	# What is no UTF-8 is taken to be Latin-1.
 	utf8::decode($text);
-	return '"' . $text =~ s/([^\w .()\[\]*:\/-])/sprintf '\\u{%x}', ord $1/ger . '"';
+	# In ASCII: the rest of the page is bytes, which must not become characters.
+	return '"' . $text =~ s/([^\w .()\[\]*:\/-])/sprintf '\\u{%x}', ord $1/gaer . '"';
 }
 
 # bars_of CPU, NAMES: as numbers: depth, start, length, name, task, irq; by their start

@@ -457,6 +457,20 @@ END
 is(scalar(() = $out =~ m{</script>}g), 1, '  no task ends its script');
 is(join(' ', map { /^(\w+) .* irq$/ ? $1 : () } @{ bars($data, 0) }), 'irq in_irq',
 	'  what is in an interrupt is marked');
+
+# A task may have any name, in UTF-8 or not.
+my $UTF8 = join '', map { chr } 0xc3, 0xa9, 0xe6, 0x97, 0xa5;
+put("$dir/$UTF8", $PROC . <<"END");
+    1.000000 |   0)  $UTF8-5   |   1.000 us    |  one();
+    1.000002 |   0)    \xe9-6       |   1.000 us    |  two();
+END
+{
+	my $page = qx('$^X' '$script' '$dir/$UTF8' 2>'$dir/said');
+	is(get("$dir/said"), "2 calls of 2 functions, 2 tasks, 1 CPU\n",
+		'  tasks with other letters are no reason to complain');
+	like($page, qr/"tasks":\["\\u\{e9\}\\u\{65e5\}-5","\\u\{e9\}-6"\]/, '  and have their names');
+	like($page, qr{<h1>$UTF8</h1>}, '  and the rest of the page stays as it is');
+}
 {
 	put("$dir/trace", $plain);
 	is(system("umask 027; '$^X' '$script' -o '$dir/new' '$dir/trace' 2>/dev/null"), 0, '  in a file');
