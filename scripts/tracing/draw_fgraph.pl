@@ -721,20 +721,27 @@ sub summary
 		plural(scalar keys %names, 'task'), plural(scalar keys %cpus, 'CPU');
 }
 
-# write_out TEXT: appears whole or not at all
+# print_to FILE, NAME, TEXT
+sub print_to
+{
+	my ($out, $name, $text) = @_;
+	(print {$out} $text) && close $out or fail("$name: $!");
+}
+
+# write_out TEXT: a file appears whole or not at all; what is no file, as /dev/null, stays
 sub write_out
 {
 	my ($text) = @_;
-	if (!defined $output) {
-		print $text or fail("standard output: $!");
-		close STDOUT or fail("standard output: $!");
-		return;
+	return print_to(\*STDOUT, 'standard output', $text) if !defined $output;
+	if (-e $output && !-f _ || -l $output) {
+		open my $out, '>', $output or fail("$output: $!");
+		return print_to($out, $output, $text);
 	}
 	my $template = dirname($output) . '/.draw_fgraph.XXXXXX';
 	my ($out, $name) = eval { tempfile($template, UNLINK => 1) };
 	fail("$output: $!") unless $out;
-	(print {$out} $text) && close($out) && chmod(0666 & ~umask, $name) && rename($name, $output)
-		or fail("$output: $!");
+	print_to($out, $output, $text);
+	chmod(0666 & ~umask, $name) && rename($name, $output) or fail("$output: $!");
 }
 
 sub main

@@ -475,6 +475,15 @@ END
 	put("$dir/trace", $plain);
 	is(system("umask 027; '$^X' '$script' -o '$dir/new' '$dir/trace' 2>/dev/null"), 0, '  in a file');
 	is((stat "$dir/new")[2] & 0777, 0640, '  that others may read as they may');
+	symlink "$dir/new", "$dir/link";
+	put("$dir/new", '');
+	is(system("'$^X' '$script' -o '$dir/link' '$dir/trace' 2>/dev/null"), 0, '  by a link');
+	ok(-l "$dir/link" && -s "$dir/new", '    which stays');
+	# One that is open for both does not block.
+	system "mkfifo '$dir/pipe'";
+	open my $pipe, '+<', "$dir/pipe" or die "pipe: $!\n";
+	is(system("'$^X' '$script' --folded -o '$dir/pipe' '$dir/trace'"), 0, '  by a pipe');
+	ok(-p "$dir/pipe" && sysread($pipe, my $some, 100), '    which gets it, and stays');
 }
 
 # Damage: lines that are missing are lost events; a byte that is another is noticed, or not,
