@@ -141,8 +141,11 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 		if (i + 1 < nr && found[i + 1]->ip == latency->ip)
 			continue;
 		latency->key = sort_key->of(latency);
-		/* The first call of a function may not be counted yet. */
-		list->nr += !!key_hitcount(latency);
+		/* The first call of a function may not be counted yet, or not wholly. */
+		if (key_hitcount(latency))
+			list->nr++;
+		else
+			latency->times = (struct profile_latency) { };
 	}
 	sort(list->latency, list->nr, sizeof(*list->latency), compare_latency, NULL);
 	return list;
