@@ -253,12 +253,11 @@ void profile_detach(void)
  */
 static u64 variance(const struct profile_entry *entry)
 {
-	u64 denominator = entry->hits * (entry->hits - 1) * 1000;
+	const u64 nr = entry->hits, denominator = nr * (nr - 1) * 1000;
 
 	if (!denominator)
 		return 0;
-	return div64_u64(entry->hits * entry->time_squared - entry->time * entry->time,
-			 denominator);
+	return div64_u64(nr * entry->time_squared - entry->time * entry->time, denominator);
 }
 
 void profile_show_times(struct seq_file *m, const struct profile_entry *entry, u64 average)
