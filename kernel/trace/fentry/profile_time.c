@@ -170,7 +170,11 @@ static int on_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 	return 1;
 }
 
-/* The time of this call that was not spent in profiled functions it has called */
+/*
+ * The time of this call that was not spent in profiled functions it has called. A task's
+ * variable is a long: where that has 32 bits, functions that took 4 s or more are taken
+ * to have taken all of it.
+ */
 static u64 own_time(struct fgraph_ops *gops, u64 time)
 {
 	const struct ftrace_ret_stack *frame = ftrace_graph_get_ret_stack(current, 0);
@@ -178,8 +182,8 @@ static u64 own_time(struct fgraph_ops *gops, u64 time)
 
 	if (!frame)
 		return 0;
-	called = xchg(fgraph_get_task_var(gops), frame->subtime + time);
-	return called < time ? time - called : 0;
+	called = xchg(fgraph_get_task_var(gops), min_t(u64, frame->subtime + time, ULONG_MAX));
+	return called < min_t(u64, time, ULONG_MAX) ? time - called : 0;
 }
 
 static void times_add(struct profile_times *times, u64 time)
