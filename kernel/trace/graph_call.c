@@ -27,7 +27,8 @@ int graph_call_write(struct trace_array *tr, const struct ftrace_graph_ent *trac
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	const struct ftrace_ret_stack *frame = ftrace_graph_get_ret_stack(current, 0);
-	const u32 more = tr->fgraph_more;
+	/* It may be set while this runs: see graph_trace_register_again(). */
+	const u32 more = READ_ONCE(tr->fgraph_more);
 	struct ftrace_graph_ent_entry *entry;
 	struct ring_buffer_event *event;
 

@@ -231,7 +231,7 @@ static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *
 					  struct trace_array *tr)
 {
 	/* Each has a size of its own, which is a constant. */
-	switch (tr->fgraph_more) {
+	switch (READ_ONCE(tr->fgraph_more)) {
 	case TRACE_GRAPH_PRINT_ARGS:
 		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_ARGS);
 		break;
