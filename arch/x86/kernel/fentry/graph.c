@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Function returns: has a traced function return to return_to_handler, which is
- * in graph_entry.S.
+ * in graph_entry_32.S and graph_entry_64.S.
  */
 #include <linux/ftrace.h>
 #include <linux/sched.h>
