@@ -196,12 +196,31 @@ static noinline void pass_elsewhere(int a)
 	trace_mark(marker_test, place, "%d %llu %s", a, 0ull, "");
 }
 
+static noinline void pass_depth(void)
+{
+	trace_mark_inline(place_probe, marker_test, depth, "%d %llu %s", preempt_count(), 0ull, "");
+}
+
 #define PLACE	"marker_test:place"
 
 /* The compiler may have put it behind the function, under a name of its own. */
 #define expect_place(test, place, func)							\
 	KUNIT_EXPECT_EQ_MSG(test, strncmp((place)->where, func, strlen(func)), 0, "%s",	\
 			    (place)->where)
+
+/* Arguments are evaluated where one may do what one may do outside of the marker. */
+static void test_inline_arguments(struct kunit *test)
+{
+	struct place place = {};
+
+	KUNIT_ASSERT_EQ(test, marker_connect("marker_test:depth", &place_probe, &place), 0);
+	pass_depth();
+	KUNIT_EXPECT_EQ(test, marker_disconnect("marker_test:depth", &place_probe, &place), 0);
+	marker_synchronize();
+	KUNIT_EXPECT_EQ(test, place.hits, 1);
+	KUNIT_EXPECT_EQ(test, place.sum, preempt_count());
+	expect_place(test, &place, "pass_depth");
+}
 
 static void test_inline_probe(struct kunit *test)
 {
@@ -582,6 +601,7 @@ static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_connect),
 	KUNIT_CASE(test_types),
 	KUNIT_CASE(test_inline_probe),
+	KUNIT_CASE(test_inline_arguments),
 	KUNIT_CASE(test_several_probes),
 	KUNIT_CASE(test_arguments),
 	KUNIT_CASE(test_registers),

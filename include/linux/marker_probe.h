@@ -59,10 +59,34 @@ struct marker_probe {
 	do((nr) - 8, type, name) __MARKER_MAP7(nr, do, more)
 
 #define __MARKER_PARAMETER(index, type, name)	, type name
+#define __MARKER_NAME(index, type, name)	, name
 /* An integer of 64 bits is no pointer everywhere. */
 #define __MARKER_ARGUMENT(index, type, name)					\
 	, (type)__builtin_choose_expr(sizeof(type) == sizeof(u64), args[index],		\
 				      (unsigned long)args[index])
+
+/*
+ * What a marker does that a probe is compiled into. A function, so that arguments are
+ * evaluated once, and as those of other markers are: before preemption is off.
+ */
+#ifdef CONFIG_MARKERS
+#define __MARKER_CALL_ALL(site, args...)	ARCH_MARKER_CALL(site, ##args)
+#define __MARKER_DEFINE_INLINE(probe, params...)					\
+static __always_inline __maybe_unused void						\
+probe##_inline(const struct marker_site *__site MARKER_MAP(__MARKER_PARAMETER, ##params)) \
+{											\
+	void *__marker_private;								\
+											\
+	if (marker_inline_begin(__site, probe##_func, &__marker_private)) {		\
+		probe##_typed(__marker_private MARKER_MAP(__MARKER_NAME, ##params));	\
+		marker_inline_end();							\
+	} else {									\
+		__MARKER_CALL_ALL(__site MARKER_MAP(__MARKER_NAME, ##params));		\
+	}										\
+}
+#else
+#define __MARKER_DEFINE_INLINE(probe, params...)
+#endif
 
 /**
  * MARKER_PROBE - define a probe, whose body follows
@@ -86,6 +110,8 @@ static void probe##_func(void *private, const u64 *args)				\
 	probe##_typed(private MARKER_MAP(__MARKER_ARGUMENT, ##params));			\
 }											\
 											\
+__MARKER_DEFINE_INLINE(probe, ##params)							\
+											\
 static const struct marker_probe probe = {						\
 	.format	= fmt,									\
 	.func	= probe##_func,								\
@@ -95,17 +121,7 @@ static __always_inline void								\
 probe##_typed(void *private MARKER_MAP(__MARKER_PARAMETER, ##params))
 
 #ifdef CONFIG_MARKERS
-#define __MARKER_INLINE(probe, site, args...)						\
-do {											\
-	void *__marker_private;								\
-											\
-	if (marker_inline_begin(site, probe##_func, &__marker_private)) {		\
-		probe##_typed(__marker_private, ##args);				\
-		marker_inline_end();							\
-	} else {									\
-		ARCH_MARKER_CALL(site, ##args);						\
-	}										\
-} while (0)
+#define __MARKER_INLINE(probe, site, args...)	probe##_inline(site, ##args)
 
 /**
  * trace_mark_inline - a marker that a probe is compiled into
@@ -113,7 +129,8 @@ do {											\
  * @subsystem: as for trace_mark()
  * @event: the same
  * @format: the same, and that of the probe
- * @args: the same. They get to @probe as they are, by no array.
+ * @args: the same. They get to @probe as they are, by no array; other probes get them as
+ *	they are converted to the types of its arguments.
  *
  * Such a marker is one as any other, and @probe is connected to it, and to others, as any
  * other. While it is the only one, this marker executes its body in place. For code that

@@ -29,6 +29,7 @@ put('linux/compiler.h', <<'H');
 #define __aligned(x) __attribute__((aligned(x)))
 #define __always_inline inline __attribute__((always_inline))
 #define __printf(a, b) __attribute__((format(printf, a, b)))
+#define __maybe_unused __attribute__((unused))
 #define __read_mostly
 #define __section(x) __attribute__((section(x)))
 #define __used __attribute__((used))

@@ -94,6 +94,7 @@ sub in_place { "\nvoid g(int a, long b, const char *c) { trace_mark_inline(p, x,
 my @right_places = (
 	'the same types'	=> in_place('"%d %s", a, c'),
 	'what they take'	=> in_place('"%d %s", (short)a, "text"'),
+	'a variable named site'	=> 'void g(int site) { trace_mark_inline(p, x, y, "%d %s", site, ""); }',
 	'two of a name'		=> in_place('"%d %s", a, c') . 'void h(void) { trace_mark(x, y, "%d %s", 1, ""); }',
 );
 my @wrong_places = (
