@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What function_graph does for each call and each return, the short way: see trace_fast.h. */
-#include "fgraph_fast.h"
-
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
+#include "fgraph_fast.h"
 #include "graph_call.h"
 
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
