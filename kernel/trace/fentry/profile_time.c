@@ -37,11 +37,11 @@ struct latency_pool {
 
 static DEFINE_PER_CPU(struct latency_pool, latency_pools);
 
-/*
- * Memory was asked for: functions that are traced on the way do not ask again. It stays set
- * when there was none.
- */
+/* Memory was asked for: functions that are traced on the way do not ask again. */
 static bool growing;
+
+/* There was none: until all is cleared, asking is in vain. Under profile_mutex. */
+static bool no_memory;
 
 /* Allocate until one chunk more is there than is used. Returns 0 or -ENOMEM. */
 static int pool_grow(struct latency_pool *pool)
@@ -64,13 +64,16 @@ static void grow(struct work_struct *work)
 	int cpu;
 
 	guard(mutex)(&profile_mutex);
+	/* Who has asked leaves growing set. */
+	if (no_memory)
+		return;
 	/* First: a CPU that runs out from now on asks again. */
 	WRITE_ONCE(growing, false);
 	for_each_possible_cpu(cpu) {
 		if (!pool_grow(per_cpu_ptr(&latency_pools, cpu)))
 			continue;
 		pr_warn("no memory for the latency of more functions\n");
-		WRITE_ONCE(growing, true);
+		no_memory = true;
 		return;
 	}
 }
@@ -118,6 +121,7 @@ int profile_times_init(void)
 	struct latency_pool *pool;
 	int cpu;
 
+	no_memory = false;
 	WRITE_ONCE(growing, false);
 	for_each_possible_cpu(cpu) {
 		cond_resched();

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The function profiler's files trace_stat/function_latency*: how long functions took.
 
-. "$(dirname "$0")/functions.sh"
+. "$(dirname "$0")/failing_functions.sh"
 
 FILE=trace_stat/function_latency
 SLEEP=20000000	# ns
@@ -190,6 +190,70 @@ cleared_while_it_counts()
 	stop
 }
 
+# workers_fail 1|0: do allocations fail in the kernel's workers, which get more memory?
+workers_fail()
+{
+	local comm worker
+	echo "$1" > /proc/2/make-it-fail
+	for comm in /proc/[0-9]*/comm; do
+		worker=${comm%comm}
+		[[ $(cat "$comm" 2> /dev/null) != kworker/* ]] ||
+			echo "$1" > "${worker}make-it-fail" 2> /dev/null || :
+	done
+}
+
+no_memory() { dmesg | grep -c 'no memory for the latency of more functions' || :; }
+
+# The one that has most, of all CPUs
+most_functions()
+{
+	local cpu
+	for cpu in $(seq 0 $(($(nproc) - 1))); do functions "$cpu" | wc -l; done | sort -rn | head -n1
+}
+
+# The same, whether they have a histogram or not
+most_counted()
+{
+	local file
+	for file in trace_stat/function[0-9]*; do tail -n +3 "$file" | wc -l; done | sort -rn | head -n1
+}
+
+# Before any test for which there is more memory than at first
+no_memory_for_more_functions()
+{
+	local _ nr before
+	[ -e $FILE ] || skip "no function profiler with times"
+	begin_failing
+	before=$(no_memory)
+	trap 'workers_fail 0; stop_jobs; stop' EXIT
+	workers_fail 1
+	echo 1 > function_profile_enabled
+	load &
+	for _ in $(seq 60); do
+		sleep 0.5
+		[ "$(no_memory)" = "$before" ] || break
+	done
+	nr=$(most_functions)
+	[ "$(no_memory)" != "$before" ] || [ "$nr" -le 512 ] || skip "there is memory for more than $nr"
+	sleep 5
+	workers_fail 0
+	equal "messages" "$(no_memory)" $((before + 1))
+	# Some have none, though there is memory again; their calls are counted.
+	sleep 5
+	nr=$(most_functions)
+	equal "functions with a histogram, of the $nr" "$((nr % 512))" 0
+	at_least "counted functions" "$(most_counted)" $((nr + 1))
+	equal "messages" "$(no_memory)" $((before + 1))
+	echo clear > $FILE
+	for _ in $(seq 60); do
+		sleep 0.5
+		[ "$(most_functions)" -le "$nr" ] || break
+	done
+	stop
+	at_least "functions after clear" "$(most_functions)" $((nr + 1))
+	equal "messages" "$(no_memory)" $((before + 1))
+}
+
 # More than there is memory for at first
 many_functions()
 {
@@ -228,6 +292,6 @@ bad_words_are_refused()
 	equal "calls" "$(value hrtimer_nanosleep hitcount)" 1
 }
 
-run_tests what_a_sleep_takes another_tracer_in_between nothing_stays_in_tasks \
-	the_shorter_profile_has_either_time all_is_the_sum_of_the_CPUs sorted_by_each_key \
-	cleared_while_it_counts many_functions bad_words_are_refused
+run_tests no_memory_for_more_functions what_a_sleep_takes another_tracer_in_between \
+	nothing_stays_in_tasks the_shorter_profile_has_either_time all_is_the_sum_of_the_CPUs \
+	sorted_by_each_key cleared_while_it_counts many_functions bad_words_are_refused
