@@ -47,7 +47,7 @@ stacktrace()
 	cat /proc/version > /dev/null
 	echo '!ksys_read:stacktrace:0' >> set_ftrace_filter
 	equal "stack traces" "$(grep -c '<stack trace>' trace)" 2
-	grep -q '=> do_syscall_64' trace || fail "$(head -n30 trace)"
+	grep -qE "=> $SYSCALL" trace || fail "$(head -n30 trace)"
 }
 
 enable_event()

@@ -122,6 +122,10 @@ site_text()
 		"$HERE/site_text" | sed -E 's/^(nopl|prefix|jmp0|jmp3|lea) /nop /'
 }
 
+# What the kernel's entry for system calls calls, as it is called in stack traces: that of 64-bit
+# or of 32-bit programs
+SYSCALL='(do_syscall_64|do_fast_syscall_32|do_int80_syscall_32)'
+
 # setting NAME DEFAULT: what the environment, or the kernel's command line, says a test is to do
 setting()
 {

@@ -5,7 +5,7 @@
 use strict;
 use warnings;
 
-my $SYS_INIT_MODULE = 175;	# on x86-64
+my $SYS_INIT_MODULE = length(pack 'p', '') == 8 ? 175 : 128;	# on x86-64, and on 32-bit x86
 my ($path, @numbers) = @ARGV;
 my ($name) = $path =~ m{([^/]*)_000\.ko$} or die "load_copies: $path: not a name_000.ko\n";
 

@@ -34,7 +34,6 @@
 #include <unistd.h>
 
 #define MAX_PAGE	0x100000
-#define HEADER		16
 #define MISSED_EVENTS	0x80000000u
 #define MISSED_STORED	0x40000000u
 #define PADDING		29
@@ -42,6 +41,12 @@
 #define TIME_STAMP	31
 #define TIME_BITS	27
 #define TIME_STAMP_BITS	59
+
+/* Printed as such, whatever the width of a long */
+typedef unsigned long long u64;
+
+/* Of a page: time, and commit, which is a long */
+enum { HEADER = sizeof(u64) + sizeof(long) };
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
@@ -56,7 +61,7 @@ static struct kind {
 	bool		told;		/* it tells context, number and time */
 	int		id;
 	unsigned long	count[CONTEXTS];
-	uint64_t	next[CONTEXTS];	/* its number */
+	u64		next[CONTEXTS];	/* its number */
 	bool		skip[CONTEXTS];	/* ... or a higher one */
 } kinds[] = {
 	{ .name = "function", .folder = "ftrace/function" },
@@ -72,20 +77,20 @@ struct data {
 	uint8_t		flags, preempt_count;
 	int32_t		pid;
 	union {
-		uint64_t	function;
+		unsigned long	function;
 		int32_t		context;
 	};
-	uint64_t	number;
-	uint64_t	time;
+	u64		number;
+	u64		time;
 };
 
 static volatile bool follow;
 static bool page_by_page, gaps, other_clock;
 static const char *folder, *cpu;
 static int file;
-static uint64_t functions[CONTEXTS];
+static unsigned long functions[CONTEXTS];
 static unsigned long missing;
-static uint64_t now, last[CONTEXTS];	/* the time of the last event; in each context */
+static u64 now, last[CONTEXTS];	/* the time of the last event; in each context */
 
 static void die(const char *what, ...)
 {
@@ -139,18 +144,18 @@ static int context_of(const struct kind *kind, const struct data *data)
 
 static void check_told(struct kind *kind, const struct data *data, int context)
 {
-	uint64_t next = kind->next[context];
+	u64 next = kind->next[context];
 
 	if (!other_clock) {
 		if (data->time < last[context])
-			die("%s %s %lu: passed at %lu, after an event at %lu", kind->name,
+			die("%s %s %llu: passed at %llu, after an event at %llu", kind->name,
 			    contexts[context], data->number, data->time, last[context]);
 		if (now < data->time)
-			die("%s %s %lu: passed at %lu, but is at %lu", kind->name,
+			die("%s %s %llu: passed at %llu, but is at %llu", kind->name,
 			    contexts[context], data->number, data->time, now);
 	}
 	if (gaps || kind->skip[context] ? data->number < next : data->number != next)
-		die("%s %s %lu instead of %lu", kind->name, contexts[context], data->number, next);
+		die("%s %s %llu instead of %llu", kind->name, contexts[context], data->number, next);
 	kind->next[context] = data->number + 1;
 	kind->skip[context] = false;
 }
@@ -166,29 +171,29 @@ static void count(const struct data *data, unsigned int length)
 			die("%s of %u bytes", kind->name, length);
 		context = context_of(kind, data);
 		if (context < 0 || context >= CONTEXTS)
-			die("%s of no context at %lu", kind->name, now);
+			die("%s of no context at %llu", kind->name, now);
 		if (kind->told)
 			check_told(kind, data, context);
 		kind->count[context]++;
 		last[context] = now;
 		return;
 	}
-	die("event of type %u at %lu", data->type, now);
+	die("event of type %u at %llu", data->type, now);
 }
 
 /* Time that goes back by a step shows as one that is larger than any that is right. */
-static void advance(uint64_t delta)
+static void advance(u64 delta)
 {
 	if (delta >> (TIME_STAMP_BITS - 1))
-		die("a step of %lu from %lu", delta, now);
+		die("a step of %llu from %llu", delta, now);
 	now += delta;
 }
 
-static void stamp(uint64_t time)
+static void stamp(u64 time)
 {
 	time |= now >> TIME_STAMP_BITS << TIME_STAMP_BITS;
 	if (time < now && !other_clock)
-		die("time goes from %lu to %lu", now, time);
+		die("time goes from %llu to %llu", now, time);
 	now = time;
 }
 
@@ -199,7 +204,7 @@ static void check_events(const unsigned char *at, const unsigned char *end)
 		uint32_t type = words[0] & 0x1f, delta = words[0] >> 5, length;
 
 		if (end - at < 8 && type != PADDING)
-			die("%ld bytes are left", end - at);
+			die("%td bytes are left", end - at);
 		switch (type) {
 		case PADDING:
 			/* Of all that is left, or of what was discarded */
@@ -210,23 +215,23 @@ static void check_events(const unsigned char *at, const unsigned char *end)
 			break;
 		case TIME_EXTEND:
 			length = 8;
-			advance(delta + ((uint64_t)words[1] << TIME_BITS));
+			advance(delta + ((u64)words[1] << TIME_BITS));
 			break;
 		case TIME_STAMP:
 			length = 8;
-			stamp(delta + ((uint64_t)words[1] << TIME_BITS));
+			stamp(delta + ((u64)words[1] << TIME_BITS));
 			break;
 		default:
 			length = type ? 4 + 4 * type : 4 + words[1];
 			advance(delta);
-			if (length > end - at)
-				die("%u bytes, %ld are left", length, end - at);
+			if (length > (size_t)(end - at))
+				die("%u bytes, %td are left", length, end - at);
 			count((const void *)(at + (type ? 4 : 8)), length - (type ? 4 : 8));
 		}
 		at += length;
 	}
 	if (at != end)
-		die("events of %ld bytes too many", at - end);
+		die("events of %td bytes too many", at - end);
 }
 
 /* Some are missing: the next of each context may be on a later page. */
@@ -247,7 +252,7 @@ static void forget(void)
 
 static void check_page(const unsigned char *page, unsigned int size)
 {
-	uint64_t time = *(const uint64_t *)page;
+	u64 time = *(const u64 *)page;
 	uint32_t commit = *(const uint32_t *)(page + 8);
 	uint32_t used = commit & ~(MISSED_EVENTS | MISSED_STORED);
 
@@ -256,7 +261,7 @@ static void check_page(const unsigned char *page, unsigned int size)
 	if (page_by_page)
 		forget();
 	if (time < now && !other_clock)
-		die("a page of %lu after %lu", time, now);
+		die("a page of %llu after %llu", time, now);
 	now = time;
 	if (commit & MISSED_STORED)
 		missing += *(const unsigned long *)(page + HEADER + used);
@@ -275,7 +280,7 @@ static void at_signal(int number)
 
 static void read_pages(void)
 {
-	static union { unsigned char bytes[MAX_PAGE]; uint64_t time; } page;
+	static union { unsigned char bytes[MAX_PAGE]; u64 time; } page;
 
 	for (;;) {
 		ssize_t size = read(file, page.bytes, sizeof(page));

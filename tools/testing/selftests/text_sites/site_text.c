@@ -4,12 +4,12 @@
  *
  * Reads addresses (hexadecimal, first word of each line) and prints for each
  * kind of instruction found there how many hold it. Kernel text is read from
- * /proc/kcore.
+ * /proc/kcore, which has the form of the programs: it is compiled for the kernel's width.
  *
  * site_text START END: writes the text between these addresses.
  */
-#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static const struct {
 	{ "prefix",	{ 0x66, 0x66, 0x66, 0x66, 0x90 }, 5 },
 	{ "jmp0",	{ 0xe9, 0x00, 0x00, 0x00, 0x00 }, 5 },
 	{ "jmp3",	{ 0xeb, 0x03, 0x00, 0x00, 0x00 }, 5 },
-	{ "lea",	{ 0x3e, 0x48, 0x8d, 0x76, 0x00 }, 5 },
+	{ "lea",	{ 0x3e, 0x48, 0x8d, 0x76, 0x00 }, 5 },	/* in 64-bit code */
+	{ "lea",	{ 0x3e, 0x8d, 0x74, 0x26, 0x00 }, 5 },	/* in 32-bit code */
 	{ "call",	{ 0xe8 }, 1 },
 	{ "int3",	{ 0xcc }, 1 },
 };
@@ -36,7 +37,7 @@ static const struct {
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define NR_KINDS	ARRAY_SIZE(kinds)
 
-static Elf64_Phdr segments[MAX_SEGMENTS];
+static ElfW(Phdr) segments[MAX_SEGMENTS];
 static int nr_segments;
 
 static void die(const char *what)
@@ -47,7 +48,7 @@ static void die(const char *what)
 
 static void read_headers(int fd)
 {
-	Elf64_Ehdr ehdr;
+	ElfW(Ehdr) ehdr;
 
 	if (pread(fd, &ehdr, sizeof(ehdr), 0) != sizeof(ehdr))
 		die("/proc/kcore: header");

@@ -36,7 +36,7 @@ callers_are_right()
 	callers=$(sed -n 's/.*: vfs_read <-\([^ ]*\)$/\1/p' trace | sort -u)
 	[ -n "$callers" ] || fail "no event"
 	# Functions that call vfs_read in this kernel
-	! echo "$callers" | grep -v -E '^(ksys_read|kernel_read|__kernel_read|ksys_pread64|__x64_sys_pread64|__x64_sys_read)$' ||
+	! echo "$callers" | grep -v -E '^(ksys_read|kernel_read|__kernel_read|ksys_pread64|__(x64|ia32)_sys_(ia32_)?(pread64|read))$' ||
 		fail "called by $callers"
 }
 
@@ -97,7 +97,7 @@ stack_traces_go_through_trampolines()
 	echo 0 > tracing_on
 	echo 0 > options/func_stack_trace
 	grep -A3 '<stack trace>' trace | grep -q '=> vfs_read' || fail "$(head -n30 trace)"
-	grep -q '=> do_syscall_64' trace || fail "$(head -n30 trace)"
+	grep -qE "=> $SYSCALL" trace || fail "$(head -n30 trace)"
 }
 
 # Times go back in the lines of FILE, or the numbers of a writer, which it writes in order.

@@ -2,6 +2,9 @@
 /* bad_marker_overlap: a module with two markers, of which one begins in the other's strings */
 #include <linux/marker.h>
 #include <linux/module.h>
+#include <linux/stringify.h>
+
+#include <asm/nops.h>
 
 /* As struct marker_site, which ends in an array without size */
 struct marker_head {
@@ -29,7 +32,10 @@ struct {
 	.second_text	= "bad\0b\0\0",
 };
 
-static_assert(offsetof(typeof(bad_markers), second) == 56);
+/* Where the second begins */
+#define SECOND	24 + 4 * __SIZEOF_POINTER__
+
+static_assert(offsetof(typeof(bad_markers), second) == SECOND);
 static_assert(offsetof(struct marker_head, on) == 16);
 
 #ifdef CONFIG_TEXT_SITES
@@ -44,12 +50,12 @@ static_assert(offsetof(struct marker_head, on) == 16);
 	"	.popsection\n"
 
 asm("	.pushsection .text\n"
-	"bad_marker_first:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
-	"bad_marker_second:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"bad_marker_first:	.byte " __stringify(BYTES_NOP5) "\n"
+	"bad_marker_second:	.byte " __stringify(BYTES_NOP5) "\n"
 	"bad_marker_label:	nop\n"
 	"	.popsection\n"
 	RECORD("bad_marker_first", "16")
-	RECORD("bad_marker_second", "56 + 16"));
+	RECORD("bad_marker_second", __stringify(SECOND) " + 16"));
 #else
 static void *bad_marker_refs[] __used __section("__marker_refs") = {
 	&bad_markers.first, &bad_markers.second,

@@ -4,10 +4,13 @@
 #define _BAD_VALUE_H
 
 #include <linux/module.h>
+#include <linux/stringify.h>
+
+#include <asm/nops.h>
 
 /* Where a condition is that is off, and one that is none; and what they depend on */
 asm("	.pushsection .text\n"
-	"bad_value_nop:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"bad_value_nop:	.byte " __stringify(BYTES_NOP5) "\n"
 	"bad_value_other:	.byte 0x0f, 0x1f, 0x44, 0x00, 0x01\n"
 	"bad_value_label:	nop\n"
 	"	.popsection\n"

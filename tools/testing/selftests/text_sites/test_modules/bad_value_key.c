@@ -2,6 +2,8 @@
 /* bad_value_key: a module whose value site is what a static key changes as well */
 #include <linux/jump_label.h>
 
+#include <asm/asm.h>
+
 #include "bad_value.h"
 
 DEFINE_STATIC_KEY_FALSE(bad_value_key);
@@ -9,7 +11,7 @@ DEFINE_STATIC_KEY_FALSE(bad_value_key);
 asm("	.pushsection __jump_table, \"aw\"\n"
 	"	.balign	8\n"
 	"	.long	bad_value_nop - ., bad_value_label - .\n"
-	"	.quad	bad_value_key - .\n"
+	"	" _ASM_PTR "bad_value_key - .\n"
 	"	.popsection\n");
 
 BAD_VALUE("bad_value_nop", "bad_value_label - .", "bad_value_data - .");

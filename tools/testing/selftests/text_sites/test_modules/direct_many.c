@@ -29,6 +29,7 @@
 #include <asm/linkage.h>
 
 #include "sites.h"
+#include "width.h"
 
 #define NR_TRAMPOLINES	10000
 #define NR_OWN		1000
@@ -45,8 +46,8 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 "	.type	direct_many_t\\nr, @function\n"
 "direct_many_t\\nr:\n"
 	ASM_ENDBR
-"	lock incl direct_many_hits(%rip)\n"
-"	movl	$\\nr, direct_many_last(%rip)\n"
+"	lock incl " MEMORY("direct_many_hits") "\n"
+"	movl	$\\nr, " MEMORY("direct_many_last") "\n"
 	ASM_RET
 "	.size	direct_many_t\\nr, . - direct_many_t\\nr\n"
 	ASM_FUNC_ALIGN "\n"

@@ -51,7 +51,7 @@ module_param(location, ulong, 0400);
 
 asmlinkage void function_cost_callee(void);
 
-noinline __noclone void function_cost_callee(void)
+asmlinkage noinline __noclone void function_cost_callee(void)
 {
 	/* Not to be left out for having no effect */
 	barrier();
@@ -269,7 +269,7 @@ static int unwind_show(struct seq_file *m, void *v)
 DEFINE_SHOW_ATTRIBUTE(unwind);
 
 /* A tiny function of the kernel */
-static void call_kernel(void)
+static asmlinkage void call_kernel(void)
 {
 	int_pow(0, 0);
 }
@@ -283,7 +283,7 @@ static void call_kernel(void)
  */
 struct trap_case {
 	unsigned long	function;
-	void		(*call)(void);
+	asmlinkage void	(*call)(void);
 	unsigned int	nr;
 	cycles_t	cycles[2];
 };

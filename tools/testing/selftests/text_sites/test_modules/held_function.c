@@ -12,7 +12,7 @@
 
 asmlinkage long held_function(long a, long b, long c, long d, long e, long f);
 
-noinline __noclone long held_function(long a, long b, long c, long d, long e, long f)
+asmlinkage noinline __noclone long held_function(long a, long b, long c, long d, long e, long f)
 {
 	asm volatile("");
 	return a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f;

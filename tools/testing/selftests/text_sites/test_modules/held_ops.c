@@ -31,6 +31,8 @@
 #include <asm/ibt.h>
 #include <asm/linkage.h>
 
+#include "width.h"
+
 static unsigned long register_graph, unregister_graph;
 module_param(register_graph, ulong, 0);
 module_param(unregister_graph, ulong, 0);
@@ -65,24 +67,9 @@ asm("	.pushsection .text, \"ax\", @progbits\n"			\
 "	.type	" #name ", @function\n"					\
 #name ":\n"								\
 	ASM_ENDBR							\
-"	pushq	%rbp\n"							\
-"	movq	%rsp, %rbp\n"						\
-"	pushq	%rdi\n"							\
-"	pushq	%rsi\n"							\
-"	pushq	%rdx\n"							\
-"	pushq	%rcx\n"							\
-"	pushq	%r8\n"							\
-"	pushq	%r9\n"							\
-"	subq	$8, %rsp\n"						\
+	SAVE_ARGUMENTS							\
 "	call	held_ops_hold\n"					\
-"	addq	$8, %rsp\n"						\
-"	popq	%r9\n"							\
-"	popq	%r8\n"							\
-"	popq	%rcx\n"							\
-"	popq	%rdx\n"							\
-"	popq	%rsi\n"							\
-"	popq	%rdi\n"							\
-"	popq	%rbp\n"							\
+	RESTORE_ARGUMENTS						\
 	ASM_RET								\
 "	.size	" #name ", . - " #name "\n"				\
 "	.popsection\n")

@@ -17,7 +17,7 @@ module_param(kill, ulong, 0);
 /* The function to be traced; nobody calls it. */
 asmlinkage int killed_ops_f(void);
 
-noinline __noclone int killed_ops_f(void)
+asmlinkage noinline __noclone int killed_ops_f(void)
 {
 	asm volatile("");
 	return 1;

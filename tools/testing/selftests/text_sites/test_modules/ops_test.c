@@ -17,17 +17,19 @@
 #include <linux/module.h>
 #include <linux/string.h>
 
+#include "width.h"
+
 /* The functions to be traced: not what the compiler would do without */
 asmlinkage int ops_test_f(void);
 asmlinkage int ops_test_g(void);
 
-noinline __noclone int ops_test_f(void)
+asmlinkage noinline __noclone int ops_test_f(void)
 {
 	asm volatile("");
 	return 1;
 }
 
-noinline __noclone int ops_test_g(void)
+asmlinkage noinline __noclone int ops_test_g(void)
 {
 	asm volatile("");
 	return 2;
@@ -69,11 +71,11 @@ asm("	.pushsection .text, \"ax\", @progbits\n"		\
 	"	.type	" #name ", @function\n"				\
 	#name ":\n"							\
 	ASM_ENDBR							\
-	"	cmpl	$0, ops_test_called(%rip)\n"			\
+	"	cmpl	$0, " MEMORY("ops_test_called") "\n"			\
 	"	jne	1f\n"						\
-	"	incl	ops_test_hits + " #hits "(%rip)\n"		\
+	"	incl	" MEMORY("ops_test_hits + " #hits) "\n"		\
 	ASM_RET								\
-	"1:	incl	ops_test_hits + " #hits " + 4(%rip)\n"		\
+	"1:	incl	" MEMORY("ops_test_hits + " #hits " + 4") "\n"		\
 	ASM_RET								\
 	"	.size	" #name ", . - " #name "\n"			\
 	"	.popsection\n")
