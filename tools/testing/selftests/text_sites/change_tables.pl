@@ -14,7 +14,18 @@
 use strict;
 use warnings;
 
-my ($SYS_INIT_MODULE, $SYS_DELETE_MODULE) = (175, 176);		# on x86-64
+# What differs: on x86-64 a module is an ELF64 file, whose relocations have addends. On 32-bit
+# x86 it is an ELF32 file, and the addend is what the place of the relocation holds.
+my $WIDE = length(pack 'p', '') == 8;
+my ($SYS_INIT_MODULE, $SYS_DELETE_MODULE) = $WIDE ? (175, 176) : (128, 129);
+# Where the ELF header says where the section headers are, of which size and how many
+my ($SHOFF, $SHENTSIZE) = $WIDE ? ('x40 Q', 'x58 S3') : ('x32 L', 'x46 S3');
+# A word, the fields of a section header, and those of a relocation
+my ($WORD, $FLAGS, $OFFSET, $SIZE) = $WIDE ? ('Q', 8, 24, 32) : ('L', 8, 16, 20);
+my ($REL, $RELOC, $INFO, $SYMBOL) = $WIDE ? ('.rela', 24, 8, 32) : ('.rel', 8, 4, 8);
+my $WORD_SIZE = length pack $WORD, 0;
+# One of what is at the absolute address that it holds
+my $ABSOLUTE = 1;		# R_X86_64_64, R_386_32
 my ($EINVAL, $ENOEXEC, $O_NONBLOCK) = (22, 8, 04000);
 
 my ($path, @only) = @ARGV;
@@ -26,28 +37,70 @@ unshift @tables, '__mcount_loc' if `zcat /proc/config.gz` =~ /^CONFIG_FTRACE_ENG
 my %record = map { $_ => /refs/ ? 4 : 8 } @tables;
 my @elsewhere = map { [split /:/] } grep { /:/ } @only;
 @tables = grep { !/:/ } @only if @only;
-my $RELOC = 24;		# bytes of a relocation: offset, info, addend
 
 open my $in, '<:raw', $path or die "$path: $!\n";
 my $file = do { local $/; <$in> };
 close $in;
 
 # The sections, by name: where the header is, offset and size in the file
-my ($shoff, $shentsize, $shnum, $shstrndx) = unpack 'x40 Q x10 S S S', $file;
+my ($shoff) = unpack $SHOFF, $file;
+my ($shentsize, $shnum, $shstrndx) = unpack $SHENTSIZE, $file;
 my @header = map { $shoff + $_ * $shentsize } 0 .. $shnum - 1;
-my $names = unpack 'x24 Q', substr $file, $header[$shstrndx], $shentsize;
+my $names = unpack "x$OFFSET $WORD", substr $file, $header[$shstrndx], $shentsize;
 my %section;
 for my $header (@header) {
-	my ($at, $offset, $size) = unpack 'L x20 Q Q', substr $file, $header, $shentsize;
+	my ($at, $offset, $size) = unpack "L \@$OFFSET ${WORD}2", substr $file, $header, $shentsize;
 	$section{unpack 'Z*', substr $file, $names + $at} = { header => $header, at => $offset, size => $size };
 }
 
-# relocs TABLE: where in the file the relocation of each place in the table is
+# set_header MODULE, SECTION, FIELD, VALUE: a field of the section's header
+sub set_header
+{
+	my ($section, $field, $value) = @_[1 .. 3];
+	substr($_[0], $section{$section}{header} + $field, $WORD_SIZE) = pack $WORD, $value;
+}
+
+# relocs SECTION: by each place in it that has a relocation: where in the file that is, and its
+# addend
 sub relocs
 {
-	my $rela = $section{".rela$_[0]"} or return ();
-	return map { unpack('Q', substr $file, $_, 8) => $_ }
-		map { $rela->{at} + $_ * $RELOC } 0 .. $rela->{size} / $RELOC - 1;
+	my ($section) = @_;
+	my $of = $section{"$REL$section"} or return ();
+	return map {
+		my $place = unpack $WORD, substr $file, $_, $WORD_SIZE;
+		$place => { at => $_, addend => $WIDE ? $_ + 16 : $section{$section}{at} + $place };
+	} map { $of->{at} + $_ * $RELOC } 0 .. $of->{size} / $RELOC - 1;
+}
+
+# addend MODULE, RELOC
+sub addend
+{
+	my $reloc = $_[1];
+	return unpack $WIDE ? 'q' : 'l', substr $_[0], $reloc->{addend}, $WORD_SIZE;
+}
+
+# set_addend MODULE, RELOC, ADDEND
+sub set_addend
+{
+	my ($reloc, $addend) = @_[1, 2];
+	substr($_[0], $reloc->{addend}, $WORD_SIZE) = pack $WIDE ? 'q' : 'l', $addend;
+}
+
+# set_info MODULE, RELOC, INFO: its symbol and its type
+sub set_info
+{
+	my ($reloc, $info) = @_[1, 2];
+	substr($_[0], $reloc->{at} + $INFO, $WORD_SIZE) = pack $WORD, $info;
+}
+
+# copy MODULE, FROM, TO, OF: the relocation TO in MODULE refers to what FROM does in OF
+sub copy
+{
+	my ($from, $to) = @_[1, 2];
+	my $info = unpack $WORD, substr $_[3], $from->{at} + $INFO, $WORD_SIZE;
+	my $addend = addend($_[3], $from);
+	set_info($_[0], $to, $info);
+	set_addend($_[0], $to, $addend);
 }
 
 my (%count, $failed);
@@ -149,7 +202,7 @@ sub moved
 	for (my $i = 0; $i < $size; $i += 4) {
 		my ($a, $b) = @reloc{$from * $size + $i, $to * $size + $i};
 		if (defined $a && defined $b) {
-			substr($module, $b + 8, 16) = substr $file, $a + 8, 16;
+			copy($module, $a, $b, $file);
 		} elsif (defined $a || defined $b) {
 			return undef;	# a load in the place of a branch
 		}
@@ -168,8 +221,10 @@ sub elsewhere
 	push @where, map { [$_, $address - 4] } values %{{ relocs('.kprobes.text') }} if $is_jump;
 	for (@where) {
 		my ($where, $addend) = @$_;
+		my $info = unpack $WORD, substr $file, $where->{at} + $INFO, $WORD_SIZE;
 		# Symbol 0 is at 0.
-		substr($module, $where + 12, 12) = pack 'L q', 0, $addend;
+		set_info($module, $where, $info & ((1 << $SYMBOL) - 1));
+		set_addend($module, $where, $addend);
 	}
 	try("$table: refers to " . sprintf('%x', $address), 'refused', $module);
 }
@@ -185,15 +240,17 @@ sub table_of
 	for my $record (@records) {
 		for (my $i = 0; $i < $size; $i += 4) {
 			my $from = $reloc{$record * $size + $i};
-			$relocs .= pack('Q', length $bytes) . substr $file, $from + 8, 16
+			$relocs .= pack($WORD, length $bytes) .
+				substr $file, $from->{at} + $WORD_SIZE, $RELOC - $WORD_SIZE
 				if defined $from;
 			$bytes .= substr $file, $section{$table}{at} + $record * $size + $i, 4;
 		}
 	}
-	for ([ $table, $bytes ], [ ".rela$table", $relocs ]) {
+	for ([ $table, $bytes ], [ "$REL$table", $relocs ]) {
 		my ($what, $new) = @$_;
 		$module .= "\0" x (-length($module) & 7);
-		substr($module, $section{$what}{header} + 24, 16) = pack 'Q Q', length $module, length $new;
+		set_header($module, $what, $OFFSET, length $module);
+		set_header($module, $what, $SIZE, length $new);
 		$module .= $new;
 	}
 	return $module;
@@ -244,7 +301,7 @@ sub some_changed
 	my $module = $file;
 	my %reloc = relocs($table);
 	my @places = sort { $a <=> $b } keys %reloc;
-	my ($header, $size) = @{ $section{$table} }{qw(header size)};
+	my $size = $section{$table}{size};
 	my @what;
 
 	for (0 .. some(3)) {
@@ -252,22 +309,21 @@ sub some_changed
 		my $kind = some(6);
 		if ($kind <= 2) {
 			my $by = (1, 2, 4, 5, 8, -1, -5, some(4096), -some(4096), 1 << some(31))[some(10)];
-			my $addend = unpack 'q', substr $module, $reloc + 16, 8;
-			substr($module, $reloc + 16, 8) = pack 'q', $addend + $by;
+			set_addend($module, $reloc, addend($module, $reloc) + $by);
 			push @what, "$by further";
 		} elsif ($kind == 3) {
 			my $from = $reloc{ $places[some(scalar @places)] };
-			substr($module, $reloc + 8, 16) = substr $module, $from + 8, 16;
+			copy($module, $from, $reloc, $module);
 			push @what, 'what another refers to';
 		} elsif ($kind == 4) {
 			my $at = $places[some(scalar @places)];
-			substr($module, $reloc, 8) = pack 'Q', $at;
+			substr($module, $reloc->{at}, $WORD_SIZE) = pack $WORD, $at;
 			push @what, "a reference that is at $at now";
 		} else {
 			my $new = some($size + 1);
-			substr($module, $header + 32, 8) = pack 'Q', $new;
+			set_header($module, $table, $SIZE, $new);
 			# Relocations are where they were: outside of it they are refused, or not.
-			substr($module, $section{".rela$table"}{header} + 32, 8) = pack 'Q', 0;
+			set_header($module, "$REL$table", $SIZE, 0);
 			push @what, "$new bytes, without references";
 		}
 	}
@@ -289,7 +345,7 @@ if ($any) {
 }
 elsewhere($_->[0], unpack 'q>', pack 'H*', $_->[1]) for @elsewhere;
 for my $table (grep { $section{$_} } @tables) {
-	my ($at, $size, $header) = @{ $section{$table} }{qw(at size header)};
+	my ($at, $size) = @{ $section{$table} }{qw(at size)};
 	my $nr = $size / $record{$table};
 	my %reloc = relocs($table);
 	my $refs = $table =~ s/sites/refs/r;
@@ -299,8 +355,7 @@ for my $table (grep { $section{$_} } @tables) {
 		for my $by (1, 0x80) {
 			my $module = $file;
 			if (defined $where) {
-				my $addend = unpack 'q', substr $file, $where + 16, 8;
-				substr($module, $where + 16, 8) = pack 'q', $addend + ($by << 8 * ($byte & 3));
+				set_addend($module, $where, addend($file, $where) + ($by << 8 * ($byte & 3)));
 			} else {
 				substr($module, $at + $byte, 1) = chr $by;
 			}
@@ -315,7 +370,9 @@ for my $table (grep { $section{$_} } @tables) {
 	for my $i (0 .. $nr - 1) {
 		my $module = $file;
 		for my $place ($i * $record{$table} .. ($i + 1) * $record{$table} - 1) {
-			substr($module, $reloc{$place} + 8, 4) = pack 'L', 0 if defined $reloc{$place};
+			next if !defined $reloc{$place};
+			set_info($module, $reloc{$place}, $WIDE ? 0 : $ABSOLUTE);
+			set_addend($module, $reloc{$place}, 0);
 		}
 		# A reference to nothing is one to itself.
 		try("$table: no record $i", 'refused', $module);
@@ -331,11 +388,11 @@ for my $table (grep { $section{$_} } @tables) {
 
 	for my $less (1, 2, 4) {
 		my $module = $file;
-		substr($module, $header + 32, 8) = pack 'Q', $size - $less;
+		set_header($module, $table, $SIZE, $size - $less);
 		try("$table: $less bytes less", $record{$table} > $less || $refs ne $table ? 'refused' : '', $module);
 	}
 	my $module = $file;
-	substr($module, $header + 8, 8) = pack 'Q', 2;
+	set_header($module, $table, $FLAGS, 2);
 	try("$table: read-only", 'refused', $module);
 }
 print "# ", join(', ', map { "$count{$_} $_" } sort keys %count), "\n";
