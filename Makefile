@@ -34,8 +34,12 @@ export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FIL
 ifneq ($(filter-out x86_64 i386,$(ARCH)),)
 $(error ARCH is x86_64 or i386, not '$(ARCH)')
 endif
+SOURCE_TESTS = series check test-host
 ifeq ($(ARCH),i386)
 VARIANT := $(or $(VARIANT),i386)
+# Its machines are a group of machines.tab. What reads the source has no architecture.
+export GROUP = $(VARIANT)
+SOURCE_TESTS =
 endif
 unexport ARCH
 
@@ -52,8 +56,8 @@ TEST_ALL := tools/testing/text_sites/test-all
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test check kernel \
 	rootfs run shell test test-host test-machine test-long test-fleet test-picture test-shark \
-	model mutants test-classic test-variants test-arm64 test-all bench bench-native deb \
-	test-debian clean distclean
+	model mutants test-classic test-variants test-arm64 test-all bench bench-native \
+	deb test-debian clean distclean
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
@@ -94,7 +98,8 @@ help:
 	@echo
 	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'
 	@echo '                    without patches'
-	@echo 'ARCH=i386           for 32-bit x86: kernel, programs and machine'
+	@echo 'ARCH=i386           for 32-bit x86: kernel, programs and machine. make test, make'
+	@echo '                    test-machine: the tests that apply there'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
 	@echo 'FRAGMENT=file       more options of the kernel, which come on top'
 	@echo 'SMP=n               make run, make shell: so many processors'
@@ -135,7 +140,7 @@ rootfs:
 run shell:
 	$(STEPS) $(BUILT) $@
 test:
-	$(STEPS) test-begin $(BUILT) series check test-host test-machine test-end
+	$(STEPS) test-begin $(BUILT) $(SOURCE_TESTS) test-machine test-end
 test-host:
 	$(STEPS) test-begin packages tree series test-host test-end
 model:

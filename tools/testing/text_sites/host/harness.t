@@ -571,7 +571,7 @@ is(works('make', "$make run"), ",small,,2,single,max: packages tree kernel rootf
 is(works('make', "$make run ARCH=i386"),
 	",i386_small,,2,single,max: packages tree kernel rootfs run\n", '  for 32-bit x86');
 is(works('make', "$make test ARCH=i386 | head -n 1"),
-	",i386,,2,single,max: test-begin packages tree kernel rootfs series check test-host test-machine test-end\n",
+	",i386,,2,single,max: test-begin packages tree kernel rootfs test-machine test-end\n",
 	'  with the kernel that is tested');
 fails('make', "$make run ARCH=other", qr/ARCH is x86_64 or i386, not 'other'/);
 put("$dir/make/.config", join '', map { "CONFIG_$_\n" } 'ENGINE="classic"', 'VARIANT="debug"',

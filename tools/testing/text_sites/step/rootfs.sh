@@ -12,6 +12,8 @@ log=$LOG/rootfs-$KERNEL.log
 [ -z "$SYSROOT" ] || "$HARNESS/step/sysroot.sh"
 done_stamp=rootfs-$KERNEL
 kselftest=$BUILD/rootfs/$KERNEL.kselftest
+# What compiles programs for the other width, for which this system may have no asm/
+other=("$COMPILER" -m32 -idirafter "$OUT/usr/include")
 
 # depends on: the kernel with its modules, the tests, and the programs packed
 inputs()
@@ -25,17 +27,19 @@ inputs()
 	} | hash
 }
 
-# install_tests: the tests as the kernel's own installer lays them out
+# install_tests: the tests as the kernel's own installer lays them out, with programs for the
+# machine's processor
 install_tests()
 {
-	local target targets=()
+	local target targets=() compiler=()
+	[ -z "$SYSROOT" ] || compiler=(CC="${other[*]}")
 	for target in $SELFTESTS; do
 		[ ! -d "$TREE/tools/testing/selftests/$target" ] || targets+=("$target")
 	done
-	make -C "$TREE" O="$OUT" --no-print-directory headers &&
+	kbuild headers &&
 		make -C "$TREE/tools/testing/selftests" O="$OUT" TARGETS="${targets[*]}" \
 			FORCE_TARGETS=1 TEST_GEN_MODS_DIR='' KSFT_INSTALL_PATH="$kselftest" \
-			--no-print-directory install ||
+			"${compiler[@]}" --no-print-directory install ||
 		return
 	modular || return 0
 	test_modules text_sites || return

@@ -6,30 +6,46 @@ set -eu -o pipefail
 
 results=$HARNESS/results
 list=${TS_LIST:-$HARNESS/base-failures.tab}
+# What does not pass on another architecture comes on top.
+lists=("$list")
+[ ! -e "${list%.tab}-$KARCH.tab" ] || lists+=("${list%.tab}-$KARCH.tab")
 
 # listed NAME COLLECTION PATTERNS: what the list says about this machine's tests
 listed()
 {
 	local line
-	sed -n "s/^$1: /$(machine_id "$1"): /p" "$list"
-	sed -n "/^$2: /p" "$list" | while IFS= read -r line; do
+	sed -n "s/^$1: /$(machine_id "$1"): /p" "${lists[@]}"
+	sed -n "/^$2: /p" "${lists[@]}" | while IFS= read -r line; do
 		line=${line#"$2: "}
 		[ -z "$("$HARNESS/vm/pick" "$3" <<<"${line%%$'\t'*}")" ] || printf '%s\n' "$2: $line"
 	done
 }
 
-# choose_job COLLECTION PATTERNS: what boots, and the job, as arguments for it
+# choose_job COLLECTION PATTERNS: what boots (nothing: the job runs here), and the job, as arguments
+# for it
 choose_job()
 {
 	boots=machine
 	case $1 in
 	fleet | picture) boots=$1 job=() ;;
 	kunit) boots=bare job=() ;;
+	host) boots='' job=(prove -v "$HARNESS/host/$2.t") ;;
 	counts) job=("$HARNESS/bench/machine.sh" "$2") ;;
 	startup) job=(--startup-tests "$HARNESS/vm/startup.sh") ;;
 	ftrace) job=("$HARNESS/vm/ftracetest.sh" "$2") ;;
 	*) job=("$HARNESS/vm/kselftest.sh" "$1" "$2" "$SLOW") ;;
 	esac
+}
+
+# run_job LABEL SMP TIME APPEND: in a machine, or here, where it finds the kernel in $KERNEL_BUILD
+run_job()
+{
+	if [ -z "$boots" ]; then
+		KERNEL_BUILD=$OUT timeout "$3" "${job[@]}" >"$LOG/$1.out" 2>&1 </dev/null
+		return
+	fi
+	"$HARNESS/vm/$boots" --name "$1" --smp "$2" --timeout "$3" --append "$4" "${options[@]}" \
+		"${job[@]}" >/dev/null 2>"$LOG/$1.err" </dev/null
 }
 
 # as_tap COLLECTION: what the tests printed
@@ -61,7 +77,7 @@ read_results()
 	for log in "$out" "$console"; do [ -e "$log" ] || : >"$log"; done
 
 	# The base's tests have the same name in whatever machine they run.
-	case $2 in text_sites | counts | fleet | picture | kunit) label=$(machine_id "$1") ;; esac
+	case $2 in text_sites | counts | fleet | picture | kunit | host) label=$(machine_id "$1") ;; esac
 	case $2 in
 	kunit) [ "$3" -eq 0 ] || printf 'fail\t%s: end\tstatus %s\t%s\n' "$label" "$3" "$(short "$console")" ;;
 	*)
@@ -69,6 +85,7 @@ read_results()
 			"$results" read --label "$label" --log "$(short "$out")" --status "$3"
 		;;
 	esac
+	[ "$2" != host ] || return 0
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
 	# It also reports races of the base.
 	if grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null; then
@@ -83,7 +100,7 @@ read_results()
 judged()
 {
 	case $2 in
-	text_sites | counts | fleet | picture | kunit) cat ;;
+	text_sites | counts | fleet | picture | kunit | host) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$(short "$LOG/test-$(machine_id "$1").out")" ;;
 	esac
 }
@@ -111,7 +128,10 @@ of()
 		stamp "kernel-$KERNEL"
 		stamp "rootfs-$KERNEL"
 		tr -s '[:space:]' ' ' <<<"$1"
-		case $1 in *' picture:'*) cat "$TOP/scripts/tracing/draw_fgraph.pl" ;; esac
+		case $1 in
+		*' picture:'*) cat "$TOP/scripts/tracing/draw_fgraph.pl" ;;
+		*' host:'*) find "$HARNESS/host" -type f -print0 | sort -z | xargs -0 cat ;;
+		esac
 	} | hash
 }
 
@@ -176,11 +196,10 @@ test_in()
 	[ "$SLOW" -eq 1 ] || append+=" rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup"
 	accel_of "$4"
 	choose_job "${tests%%:*}" "${tests#*:}"
-	say "$(machine_id "$name"): booting, $place (log: $(short "$LOG/$label.out"), .console)"
+	say "$(machine_id "$name"): ${boots:+booting, }$place (log: $(short "$LOG/$label.out"), .console)"
 	SECONDS=0
-	"$HARNESS/vm/$boots" --name "$label" --smp "$smp" --timeout $((time * SLOW)) \
-		--append "$append" "${options[@]}" "${job[@]}" \
-		>/dev/null 2>"$LOG/$label.err" </dev/null || status=$?
+	: >"$LOG/$label.err"
+	run_job "$label" "$smp" $((time * SLOW)) "$append" || status=$?
 	# Another time it may get to its end.
 	[ "$status" -ne 124 ] || of='no end'
 	cat "$LOG/$label.err" >&2
