@@ -122,8 +122,14 @@ quiet('perlcritic', grep { !/ source OK$/ }
 	is(scalar @bashisms, 1, 'bashisms.tc of the base: what it is known to say');
 }
 
+# Of our documents, those that the kernel's are not made with
+my @documents = grep { m{^Documentation/text_sites/.*\.rst$} } @ours;
+cmp_ok(scalar @documents, '>', 1, 'documents about the repository: ' . @documents);
+quiet('rst2html', map { lines('rst2html', '--report=info', $_, '/dev/null') } @documents);
+
 # MAINTAINERS
-my @in_tree = grep { m{^(?:arch|kernel|include|scripts|samples|Documentation|tools/testing/selftests)/} } @ours;
+my @in_tree = grep { m{^(?:arch|kernel|include|scripts|samples|Documentation|tools/testing/selftests)/} &&
+	!m{^Documentation/text_sites/} } @ours;
 my @without;
 chdir $tree or die "$tree: $!";
 my @patterns;

@@ -54,7 +54,7 @@ mails()
 	if git_in "$repo" rev-parse -q --verify before >/dev/null; then
 		git_in "$repo" range-diff --no-color before-base..before base..new >"$work/range-diff"
 	fi
-	"$HARNESS/cover" "$HARNESS/cover.txt" "$TOP/Documentation/trace/text-sites.rst" \
+	"$HARNESS/cover" "$HARNESS/cover.txt" "$TOP/Documentation/trace/text-sites-costs.rst" \
 		"$BUILD/bench/table.txt" "$work/range-diff" "$1"/0000-*.patch
 }
 

@@ -10,8 +10,8 @@ set -eu -o pipefail
 . "$HARNESS/repository.sh"
 
 OVERLAY="arch kernel include scripts Documentation tools samples lib mm fs init"
-# The harness works on the tree, it is not part of it.
-NOT_OVERLAY='^tools/testing/text_sites/'
+# The harness works on the tree, and these documents are about it.
+NOT_OVERLAY='^(tools/testing|Documentation)/text_sites/'
 log=$LOG/tree.log
 new=$TREE.new
 
@@ -26,7 +26,7 @@ our_files()
 		git -c safe.directory="$TOP" ls-files -co --exclude-standard -- "${dirs[@]}"
 	else
 		find "${dirs[@]}" ! -type d
-	fi | sort -u | { grep -v "$NOT_OVERLAY" || :; } |
+	fi | sort -u | { grep -vE "$NOT_OVERLAY" || :; } |
 		while IFS= read -r name; do
 			# git still lists a file that was just removed
 			[ ! -e "$name" ] && [ ! -L "$name" ] || printf '%s\n' "$name"
