@@ -24,7 +24,7 @@ static struct ftrace_ops recorder = { .func = record };
 
 static int start_recording(struct kunit_suite *suite)
 {
-	static char pattern[] = "args_test_*";
+	char pattern[] = "args_test_*";
 	const int ret = ftrace_set_filter(&recorder, pattern, strlen(pattern), 1);
 
 	return ret ?: register_ftrace_function(&recorder);
@@ -90,14 +90,16 @@ static void test_pairs(struct kunit *test)
 {
 	const struct args_test_pair pair = { 0x11, 0x22, 0x33 };
 	const struct args_test_small small = { 0x44, 0x55, 0x66 };
-	const union args_test_union either = { .number = 0x77 };
-	const unsigned long garbage[FUNC_ARGS] = { 8, ~0ul, ~0ul, ~0ul, ~0ul, 9 };
+	const union args_test_union any = { .number = 0x77 };
+	const unsigned long garbage[FUNC_ARGS] = {
+		8, 0x123456789abcdef0, 0x123456789abcdef, 0x123456789abcdef, 1, 9,
+	};
+	static const char of_garbage[] =
+		"a=8, pair={0x123456789abcdef0, 0x89abcdef}, small={0xabcdef}, any={0x1}, z=9";
 
-	args_test_pairs(-1, pair, small, either, 88);
-	EXPECT_ARGS(test, "before=-1, pair={0x2200000011, 0x33}, small={0x665544}, "
-			  "either={0x77}, last=88");
-	EXPECT_ARGS_OF(test, garbage, "before=8, pair={0xffffffffffffffff, 0xffffffff}, "
-				      "small={0xffffff}, either={0xffffffffffffffff}, last=9");
+	args_test_pairs(-1, pair, small, any, 88);
+	EXPECT_ARGS(test, "a=-1, pair={0x2200000011, 0x33}, small={0x665544}, any={0x77}, z=88");
+	EXPECT_ARGS_OF(test, garbage, of_garbage);
 }
 
 static void test_wide_number(struct kunit *test)
@@ -182,7 +184,7 @@ static struct kunit_case args_cases[] = {
 };
 
 static struct kunit_suite args_suite = {
-	.name		= "func_args",
+	.name		= "fentry_args",
 	.suite_init	= start_recording,
 	.suite_exit	= stop_recording,
 	.test_cases	= args_cases,

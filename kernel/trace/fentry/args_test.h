@@ -30,8 +30,8 @@ enum args_test_long { ARGS_TEST_LONG = 1ul << 40 };
 
 void args_test_numbers(const signed char small, unsigned short word, int number, const char *text);
 void args_test_kinds(bool yes, bool no, enum args_test_signed sign, enum args_test_long wide);
-void args_test_pairs(long before, struct args_test_pair pair, struct args_test_small small,
-		     union args_test_union either, long last);
+void args_test_pairs(long a, struct args_test_pair pair, struct args_test_small small,
+		     union args_test_union any, long z);
 void args_test_wide(__int128 wide, long after);
 void args_test_no_room(long a, long b, long c, long d, long e, struct args_test_pair pair,
 		       long last, long more);

@@ -16,8 +16,8 @@ noinline void args_test_kinds(bool yes, bool no, enum args_test_signed sign,
 	barrier();
 }
 
-noinline void args_test_pairs(long before, struct args_test_pair pair, struct args_test_small small,
-			      union args_test_union either, long last)
+noinline void args_test_pairs(long a, struct args_test_pair pair, struct args_test_small small,
+			      union args_test_union any, long z)
 {
 	barrier();
 }
