@@ -122,8 +122,9 @@ site_text()
 		"$HERE/site_text" | sed -E 's/^(nopl|prefix|jmp0|jmp3|lea) /nop /'
 }
 
-# What the kernel's entry for system calls calls, as it is called in stack traces: that of 64-bit
-# or of 32-bit programs
+# What the kernel's entry for system calls goes to, as stack traces name it: that of 64-bit or
+# of 32-bit programs
+# shellcheck disable=SC2034	# tests use it
 SYSCALL='(do_syscall_64|do_fast_syscall_32|do_int80_syscall_32)'
 
 # setting NAME DEFAULT: what the environment, or the kernel's command line, says a test is to do

@@ -155,7 +155,8 @@ static void check_told(struct kind *kind, const struct data *data, int context)
 			    contexts[context], data->number, data->time, now);
 	}
 	if (gaps || kind->skip[context] ? data->number < next : data->number != next)
-		die("%s %s %llu instead of %llu", kind->name, contexts[context], data->number, next);
+		die("%s %s %llu instead of %llu", kind->name, contexts[context],
+		    data->number, next);
 	kind->next[context] = data->number + 1;
 	kind->skip[context] = false;
 }
