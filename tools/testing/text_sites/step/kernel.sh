@@ -14,8 +14,13 @@ alone || fragments=("$CONFIG/machine.config" "${fragments[@]}")
 start=$(of_variant config)
 [ -z "$start" ] || fragments=("$TOP/kernel/configs/text_sites.config")
 # A variant of a variant comes on top of that.
+unders=()
 under=$(of_variant variant)
-[ -z "$under" ] || fragments+=("$CONFIG/variant-$under.config")
+while [ -n "$under" ]; do
+	unders=("$CONFIG/variant-$under.config" "${unders[@]}")
+	under=$(VARIANT=$under of_variant variant)
+done
+fragments+=("${unders[@]}")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
 if [ -n "$FRAGMENT" ]; then
 	[ -r "$FRAGMENT" ] || die "FRAGMENT: $FRAGMENT does not exist"

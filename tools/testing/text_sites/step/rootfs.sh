@@ -22,7 +22,7 @@ inputs()
 		stamp "kernel-$KERNEL"
 		[ -z "$SYSROOT" ] || stamp "sysroot-$KARCH"
 		grep ' tools/testing/selftests/' "$STAMPS/overlay.sums" || :
-		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,pick} "$HARNESS/vm/programs" "$0"
+		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,init_486.c,pick} "$HARNESS/vm/programs" "$0"
 		dpkg-query -W -f='${Package} ${Version}\n'
 	} | hash
 }
@@ -59,6 +59,17 @@ test_modules()
 	done
 }
 
+# compile_init: what stands in for init where the programs do not run, for any processor and
+# without their library
+compile_init()
+{
+	kbuild headers &&
+		"${other[@]}" -march=i486 -O2 -Wall -Werror -ffreestanding -fno-pie \
+			-fno-stack-protector -fno-asynchronous-unwind-tables -nostdlib -static \
+			-include "$TREE/tools/include/nolibc/nolibc.h" \
+			-o "$kselftest/init_486" "$HARNESS/vm/init_486.c" -lgcc
+}
+
 inputs=$(inputs)
 if [ "$(stamp "$done_stamp")" = "$inputs" ] && [ -e "$ROOTFS.cpio" ]; then
 	exit 0
@@ -69,6 +80,8 @@ rm -rf "$kselftest" "$OUT/kselftest"
 mkdir -p "$kselftest"
 untested || logged "$LOG/kselftest-$KERNEL.log" "compiling the tests" install_tests ||
 	fail_with "$LOG/kselftest-$KERNEL.log" "the tests do not compile"
+[ -z "$SYSROOT" ] || logged "$log" "compiling init_486" compile_init ||
+	fail_with "$log" "init_486 does not compile"
 logged "$log" "packing" "$HARNESS/vm/rootfs.sh" "$OUT/mod" "$kselftest" \
 	"$ROOTFS.cpio" "$SYSROOT" ||
 	fail_with "$log" "cannot pack"
