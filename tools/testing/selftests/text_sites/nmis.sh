@@ -13,7 +13,7 @@ nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { p
 
 need_nmis()
 {
-	local before; before=$(nmis)
+	before=$(nmis)
 	[ -e "$MODULE" ] || skip "no module nmi_test"
 	trap 'stop_jobs; ! grep -q "^nmi_test " /proc/modules || rmmod nmi_test' EXIT
 	insmod "$MODULE"
@@ -24,10 +24,11 @@ need_nmis()
 # enough: have enough come, and enough of them when a breakpoint was there?
 enough() { [ "$(cat $PARAMETERS/nmis)" -ge 500 ] && [ "$(cat $PARAMETERS/trapped)" -ge 20 ]; }
 
-# until_enough COMMAND: again and again
+# until_enough COMMAND: again and again. The module counts from when it was loaded, the kernel
+# is to have counted as many since then.
 until_enough()
 {
-	local before n; before=$(nmis)
+	local n
 	for ((n = 0; n < 2000; n++)); do
 		[ $n -lt 20 ] || ! enough || break
 		"$@"
