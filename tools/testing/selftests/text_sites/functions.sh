@@ -127,6 +127,9 @@ site_text()
 # shellcheck disable=SC2034	# tests use it
 SYSCALL='(do_syscall_64|do_fast_syscall_32|do_int80_syscall_32)'
 
+# The bytes that a long of the kernel has
+size_of_long() { sed -n 's/.*local_t commit;.*size:\([0-9]*\).*/\1/p' $TRACING/events/header_page; }
+
 # setting NAME DEFAULT: what the environment, or the kernel's command line, says a test is to do
 setting()
 {

@@ -53,11 +53,13 @@ states() { sed -nE "s/^$1 ([a-z]+) .*/\1/p" available_markers | sort | uniq -c |
 each_is_an_event()
 {
 	need $SAMPLE
+	local size='unsigned long arg3; offset:16; size:8'
+	[ "$(size_of_long)" = 8 ] || size='unsigned int arg3; offset:16; size:4'
 	equal "format" "$(sed -n 's/^\t\(field:.*\)/\1/p' events/sample/line/format | tail -n3 |
 			tr -s '\t' ' ')" \
 "field:int arg1; offset:8; size:4; signed:1;
 field:__data_loc char[] arg2; offset:12; size:4; signed:0;
-field:unsigned long arg3; offset:16; size:8; signed:0;"
+field:$size; signed:0;"
 	equal "print" "$(grep '^print fmt' events/sample/line/format)" \
 		'print fmt: "%d \"%s\" of %zu", REC->arg1, __get_str(arg2), REC->arg3'
 	lines 'one\nfour\n'

@@ -8,7 +8,9 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
-static char *null, *wild = (char *)0xdead000000000000ul, *good = "good";
+/* Nothing is ever at @wild: no address of the kernel, or the last page of all. */
+static char *null, *good = "good";
+static char *wild = (char *)(long)(IS_ENABLED(CONFIG_64BIT) ? 0xdead000000000000ull : 0xfffff000);
 
 static int pass(const char *text, const struct kernel_param *kp)
 {
