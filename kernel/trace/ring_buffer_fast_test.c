@@ -1135,6 +1135,25 @@ static void fast_test_left_out(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* Events with the times of another clock, or with whole times, take the ordinary functions. */
+static void fast_test_unusual(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(PAGE_SIZE, 0);
+	struct ring_buffer_per_cpu *cpu_buffer;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	cpu_buffer = buffer->buffers[cpumask_first(buffer->cpumask)];
+	KUNIT_EXPECT_TRUE(test, rb_fast_may(buffer, cpu_buffer, NULL));
+	ring_buffer_set_clock(buffer, trace_clock_global);
+	KUNIT_EXPECT_FALSE(test, rb_fast_may(buffer, cpu_buffer, NULL));
+	ring_buffer_set_time_stamp_abs(buffer, true);
+	ring_buffer_set_clock(buffer, trace_clock_local);
+	KUNIT_EXPECT_FALSE(test, rb_fast_may(buffer, cpu_buffer, NULL));
+	ring_buffer_set_time_stamp_abs(buffer, false);
+	KUNIT_EXPECT_TRUE(test, rb_fast_may(buffer, cpu_buffer, NULL));
+	ring_buffer_free(buffer);
+}
+
 static void fast_test_exit(struct kunit_suite *suite)
 {
 	int i;
@@ -1180,6 +1199,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_discarded),
 	KUNIT_CASE(fast_test_go_on),
 	KUNIT_CASE(fast_test_left_out),
+	KUNIT_CASE(fast_test_unusual),
 	KUNIT_CASE_SLOW(fast_test_one),
 	KUNIT_CASE_SLOW(fast_test_deep),
 	KUNIT_CASE_SLOW(fast_test_two),

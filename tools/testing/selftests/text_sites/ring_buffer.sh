@@ -518,18 +518,20 @@ each_event_has_the_time_of_the_clock()
 	done
 }
 
-# Tasks read and execute files with preemption on: no writer's own way of switching it off
-# is in the event.
+# Tasks read files, and use memory for the first time, with preemption on: no writer's own way of
+# switching it off is in the event. Of events that are far apart, none is written the short way.
 each_event_tells_how_deep_preemption_is_off()
 {
-	local event depths
+	local event depths line _
 	trap put_back EXIT
+	[ -e events/exceptions/page_fault_user ] || skip "no events of exceptions"
 	echo vfs_read > set_ftrace_filter
 	echo function > current_tracer
-	echo 1 > events/sched/sched_process_exec/enable
-	cat /proc/version > /dev/null
+	echo 1 > events/exceptions/page_fault_user/enable
+	for _ in $(seq 100); do read -r line < /proc/version; done
+	echo "$line" | cat > /dev/null
 	echo 0 > tracing_on
-	for event in 'vfs_read <-' 'sched_process_exec:'; do
+	for event in 'vfs_read <-' 'page_fault_user:'; do
 		depths=$(grep -F ": $event" trace | awk '{ print substr($3, 4, 1) }' | sort -u | xargs)
 		equal "depth, $event" "$depths" .
 	done
