@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* bad_marker_overlap: a module with two markers, of which one begins in the other's strings */
-#include <linux/marker.h>
-#include <linux/module.h>
 #include <linux/stringify.h>
 
 #include <asm/nops.h>
 
-/* As struct marker_site, which ends in an array without size */
-struct marker_head {
-	u32			magic;
-	u16			size;
-	u8			nr_args;
-	unsigned int		line;
-	bool			on __aligned(VALUE_SITE_ALIGN);
-	struct marker		*marker;
-	struct list_head	list;
-};
-
-static_assert(sizeof(struct marker_head) == offsetof(struct marker_site, text));
+#include "bad_marker.h"
 
 /* The last string of the first ends with the higher byte of the second's size. */
 struct {
@@ -36,26 +23,16 @@ struct {
 #define SECOND	24 + 4 * __SIZEOF_POINTER__
 
 static_assert(offsetof(typeof(bad_markers), second) == SECOND);
-static_assert(offsetof(struct marker_head, on) == 16);
 
 #ifdef CONFIG_TEXT_SITES
-#define RECORD(site, on)						\
-	"	.pushsection __marker_sites, \"aw\"\n"			\
-	"	.balign	4\n"						\
-	"	.long	" site " - ., bad_marker_label - .\n"		\
-	"	.popsection\n"						\
-	"	.pushsection __marker_refs, \"aw\"\n"			\
-	"	.balign	4\n"						\
-	"	.long	bad_markers + " on " - .\n"			\
-	"	.popsection\n"
-
 asm("	.pushsection .text\n"
 	"bad_marker_first:	.byte " __stringify(BYTES_NOP5) "\n"
 	"bad_marker_second:	.byte " __stringify(BYTES_NOP5) "\n"
 	"bad_marker_label:	nop\n"
 	"	.popsection\n"
-	RECORD("bad_marker_first", "16")
-	RECORD("bad_marker_second", __stringify(SECOND) " + 16"));
+	MARKER_RECORD("bad_marker_first", "bad_marker_label", "bad_markers + 16")
+	MARKER_RECORD("bad_marker_second", "bad_marker_label",
+		      "bad_markers + " __stringify(SECOND) " + 16"));
 #else
 static void *bad_marker_refs[] __used __section("__marker_refs") = {
 	&bad_markers.first, &bad_markers.second,
