@@ -146,6 +146,30 @@ static const struct btf_type *type_of(const struct known *func, u32 id)
 	return id ? btf_type_skip_modifiers(func->btf, id, NULL) : NULL;
 }
 
+/* A number of at most a word, or an address; or nothing */
+static bool is_word(const struct btf_type *type)
+{
+	if (!type || btf_type_is_ptr(type))
+		return true;
+	return (btf_type_is_int(type) || btf_is_any_enum(type)) && type->size <= sizeof(long);
+}
+
+/*
+ * Each architecture passes words in one register each. How it passes anything else, and where to
+ * it returns that, is known here of x86-64 only.
+ */
+static bool registers_are_known(const struct known *func)
+{
+	const struct btf_param *param = btf_params(func->proto);
+	bool words = is_word(type_of(func, func->proto->type));
+
+	if (IS_ENABLED(CONFIG_X86_64))
+		return true;
+	for (unsigned int i = 0; words && i < btf_type_vlen(func->proto); i++)
+		words = is_word(type_of(func, param[i].type));
+	return words;
+}
+
 /* Then the first register has the address where the function stores what it returns. */
 static bool returns_in_memory(const struct known *func)
 {
@@ -195,7 +219,8 @@ static const struct known *look_up(unsigned long ip)
  * @args: FUNC_ARGS words, as they were in registers
  *
  * Context: process context, sleeps.
- * Return: whether BTF has the function; if not, nothing is printed.
+ * Return: whether BTF has the function, and it is known which argument is in which register; if
+ * not, nothing is printed.
  */
 bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned long *args)
 {
@@ -203,9 +228,10 @@ bool func_args_print_typed(struct trace_seq *s, unsigned long ip, const unsigned
 
 	guard(mutex)(&known_mutex);
 	func = look_up(ip);
-	if (func->btf)
-		print_typed(s, func, args);
-	return func->btf;
+	if (!func->btf || !registers_are_known(func))
+		return false;
+	print_typed(s, func, args);
+	return true;
 }
 
 /* An error as a number, with its name */
@@ -223,8 +249,9 @@ static void print_value(struct trace_seq *s, const struct btf_type *type, unsign
 	const bool is_ptr = btf_type_is_ptr(type);
 	long error = 0;
 
-	/* Only one register is recorded. */
-	if (!is_ptr && (type->size > sizeof(long) || BTF_INFO_KIND(type->info) == BTF_KIND_FLOAT)) {
+	/* Only one register is recorded, which on x86-64 has a small structure, too. */
+	if (!is_word(type) && !(IS_ENABLED(CONFIG_X86_64) && btf_type_is_struct(type) &&
+				type->size <= sizeof(long))) {
 		trace_seq_puts(s, "{...}");
 		return;
 	}
