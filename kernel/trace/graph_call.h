@@ -9,6 +9,9 @@
 /* The options whose value an event of a call has, behind what each has */
 #define GRAPH_CALL_MORE		(TRACE_GRAPH_PRINT_RETADDR | TRACE_GRAPH_PRINT_ARGS)
 
+/* Besides them in fgraph_more: calls are kept until the outermost function returns. */
+#define GRAPH_CALL_KEEP		BIT(31)
+
 /**
  * struct graph_call - an event of a call, whichever of the two kinds it is
  * @ent: what each event begins with
@@ -57,12 +60,11 @@ static __always_inline unsigned long graph_call_retaddr(unsigned long ret)
 	return ret;
 }
 
-/* Behind the depth, which words are not aligned to. */
-static __always_inline void graph_call_fill(struct ftrace_graph_ent_entry *entry, u32 more,
-					    unsigned long retaddr, struct ftrace_regs *fregs)
+/* The words that @more asks for. @to need not be aligned to words. */
+static __always_inline void graph_call_words(void *to, u32 more, unsigned long retaddr,
+					     struct ftrace_regs *fregs)
 {
 	unsigned long args[FUNC_ARGS];
-	void *to = entry->args;
 
 	if (more & TRACE_GRAPH_PRINT_RETADDR) {
 		memcpy(to, &retaddr, sizeof(retaddr));
@@ -74,15 +76,30 @@ static __always_inline void graph_call_fill(struct ftrace_graph_ent_entry *entry
 	}
 }
 
+static __always_inline void graph_call_fill(struct ftrace_graph_ent_entry *entry, u32 more,
+					    unsigned long retaddr, struct ftrace_regs *fregs)
+{
+	graph_call_words(entry->args, more, retaddr, fregs);
+}
+
 #ifdef CONFIG_FUNCTION_GRAPH_RETVAL
 static inline unsigned long graph_ret_value(const struct ftrace_graph_ret *ret)
 {
 	return ret->retval;
 }
+
+static inline void graph_ret_set_value(struct ftrace_graph_ret *ret, unsigned long value)
+{
+	ret->retval = value;
+}
 #else
 static inline unsigned long graph_ret_value(const struct ftrace_graph_ret *ret)
 {
 	return 0;
+}
+
+static inline void graph_ret_set_value(struct ftrace_graph_ret *ret, unsigned long value)
+{
 }
 #endif
 

@@ -3,6 +3,7 @@
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
 #include "fgraph_fast.h"
 #include "graph_call.h"
+#include "graph_keep.h"
 
 #ifdef HAVE_FUNCTION_GRAPH_FP_TEST
 /* A frame has the frame pointer then, to be checked. */
@@ -13,26 +14,42 @@
 
 /*
  * The instance whose function_graph is the only user of returns: for returns in any case,
- * for calls if no filter, list of pids or depth restricts it, in graph_fast_entry_more if
- * the events of calls are to say more than which function it is. NULL if there is no such one.
+ * for calls if no filter, list of pids or depth restricts it. 0 if there is no such one.
+ *
+ * GRAPH_FAST_OTHER instead of its address: for returns if it keeps trees, see trace_fast_keep.h;
+ * for calls also if their events are to say more than which function it is. Then
+ * graph_fast_other has the instance, or below FGRAPH_FAST_MAX_VAR, the variable of one that
+ * keeps trees.
  */
-static struct trace_array *graph_fast_entry __read_mostly;
-static struct trace_array *graph_fast_entry_more __read_mostly;
-static struct trace_array *graph_fast_return __read_mostly;
+static unsigned long graph_fast_entry __read_mostly;
+static unsigned long graph_fast_other __read_mostly;
+static unsigned long graph_fast_return __read_mostly;
+
+#define GRAPH_FAST_OTHER	1ul
+#define FGRAPH_FAST_MAX_VAR	(PAGE_SIZE / sizeof(long))
 
 static DEFINE_MUTEX(graph_fast_mutex);
+static void graph_keep_fast_update(const struct trace_array *tr);
 
-/* By lists of pids, set_graph_function, set_graph_notrace, max_graph_depth, or funcgraph-irqs */
+/*
+ * By lists of pids, set_graph_function, set_graph_notrace, max_graph_depth, or funcgraph-irqs.
+ * Inside of a tree that is kept, set_graph_function does not matter, but events are of one kind
+ * only.
+ */
 static bool graph_fast_restricted(const struct trace_array *tr)
 {
+	const bool keep = tr->fgraph_more & GRAPH_CALL_KEEP;
+
 #ifdef CONFIG_DYNAMIC_FTRACE
 	if (rcu_access_pointer(tr->function_pids) || rcu_access_pointer(tr->function_no_pids))
 		return true;
-	if (!ftrace_hash_empty(rcu_access_pointer(ftrace_graph_hash)) ||
-	    !ftrace_hash_empty(rcu_access_pointer(ftrace_graph_notrace_hash)))
+	if (!keep && !ftrace_hash_empty(rcu_access_pointer(ftrace_graph_hash)))
+		return true;
+	if (!ftrace_hash_empty(rcu_access_pointer(ftrace_graph_notrace_hash)))
 		return true;
 #endif
-	return fgraph_max_depth || ftrace_graph_skip_irqs;
+	return fgraph_max_depth || ftrace_graph_skip_irqs ||
+	       (keep && (tr->fgraph_more & GRAPH_CALL_MORE));
 }
 
 /**
@@ -48,25 +65,36 @@ static bool graph_fast_restricted(const struct trace_array *tr)
  */
 void fgraph_fast_update(void)
 {
-	struct trace_array *tr = NULL, *entry;
+	unsigned long entry, other = 0;
+	struct trace_array *tr = NULL;
 	struct fgraph_ops *gops;
+	bool keep = false;
 
 	guard(mutex)(&graph_fast_mutex);
 	gops = fgraph_direct_gops;
 	/* With a list of pids, entryfunc may be another. */
-	if (FGRAPH_FAST && gops->saved_func == trace_graph_entry &&
-	    gops->retfunc == trace_graph_return) {
+	if (FGRAPH_FAST && (gops->retfunc == graph_keep_return ||
+			    (gops->saved_func == trace_graph_entry &&
+			     gops->retfunc == trace_graph_return))) {
 		tr = gops->private;
 		tr->fgraph_word = fgraph_fast_word(gops->idx);
 		tr->fgraph_var = FGRAPH_FAST_VARS + gops->idx;
+		keep = tr->fgraph_more & GRAPH_CALL_KEEP;
 	}
-	entry = tr && graph_fast_restricted(tr) ? NULL : tr;
+	entry = tr && graph_fast_restricted(tr) ? 0 : (unsigned long)tr;
+	if (entry && tr->fgraph_more) {
+		entry = GRAPH_FAST_OTHER;
+		other = keep ? tr->fgraph_var : (unsigned long)tr;
+	}
+	if (keep)
+		graph_keep_fast_update(tr);
+	if (other)
+		/* Pairs with smp_load_acquire(): who finds it finds @tr's words. */
+		smp_store_release(&graph_fast_other, other);
 	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
-	smp_store_release(&graph_fast_entry, entry && !entry->fgraph_more ? entry : NULL);
-	/* So does this, */
-	smp_store_release(&graph_fast_entry_more, entry && entry->fgraph_more ? entry : NULL);
-	/* and this. */
-	smp_store_release(&graph_fast_return, tr);
+	smp_store_release(&graph_fast_entry, entry);
+	/* So does this. */
+	smp_store_release(&graph_fast_return, keep ? GRAPH_FAST_OTHER : (unsigned long)tr);
 }
 
 /*
@@ -93,6 +121,11 @@ static __always_inline bool trace_fast_graph_entry(struct trace_array *tr, unsig
 	*time = fast.ts;
 	trace_fast_commit(&fast, cpu_buffer);
 	return true;
+}
+
+static __always_inline unsigned long graph_fast_value(struct ftrace_regs *fregs)
+{
+	return IS_ENABLED(CONFIG_FUNCTION_GRAPH_RETVAL) ? ftrace_regs_get_return_value(fregs) : 0;
 }
 
 /* Write the event of a return. @frame: the function's, in the shadow stack */
@@ -197,6 +230,8 @@ graph_fast_enter(struct trace_array *tr, unsigned long ret, unsigned long func,
 	return frame;
 }
 
+#include "trace_fast_keep.h"
+
 #ifdef CONFIG_FTRACE_ENGINE_TEXT_SITES
 #include <asm/fgraph_fast.h>
 
@@ -229,17 +264,16 @@ static noinline void graph_fast_call(unsigned long ip, struct ftrace_regs *fregs
 static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *fregs,
 					  struct trace_array *tr)
 {
-	/* Each has a size of its own, which is a constant. */
-	switch (READ_ONCE(tr->fgraph_more)) {
-	case TRACE_GRAPH_PRINT_ARGS:
+	const u32 more = READ_ONCE(tr->fgraph_more);
+
+	BUILD_BUG_ON(TRACE_GRAPH_PRINT_ARGS < TRACE_GRAPH_PRINT_RETADDR);
+	/* Each has a size of its own, which is a constant. One comparison tells which it is. */
+	if (more == TRACE_GRAPH_PRINT_ARGS)
 		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_ARGS);
-		break;
-	case TRACE_GRAPH_PRINT_RETADDR:
-		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_RETADDR);
-		break;
-	default:
+	else if (more > TRACE_GRAPH_PRINT_ARGS)
 		graph_fast_call_with(ip, fregs, tr, GRAPH_CALL_MORE);
-	}
+	else
+		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_RETADDR);
 }
 
 /**
@@ -257,18 +291,22 @@ static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *
 void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 		       struct ftrace_ops *op, struct ftrace_regs *fregs)
 {
-	struct trace_array *tr;
+	unsigned long to;
 
 	if (FGRAPH_FAST && likely(!fgraph_too_early(fregs))) {
 		preempt_disable_notrace();
-		tr = READ_ONCE(graph_fast_entry);
-		if (likely(tr)) {
-			graph_fast_call(ip, fregs, tr);
+		to = READ_ONCE(graph_fast_entry);
+		if (likely(to > GRAPH_FAST_OTHER)) {
+			graph_fast_call(ip, fregs, (struct trace_array *)to);
 			return;
 		}
-		tr = READ_ONCE(graph_fast_entry_more);
-		if (tr) {
-			graph_fast_call_more(ip, fregs, tr);
+		if (to == GRAPH_FAST_OTHER) {
+			/* Pairs with fgraph_fast_update(). */
+			to = smp_load_acquire(&graph_fast_other);
+			if (to >= FGRAPH_FAST_MAX_VAR)
+				graph_fast_call_more(ip, fregs, (struct trace_array *)to);
+			else
+				graph_keep_enter(ip, fregs, to);
 			return;
 		}
 		preempt_enable_notrace();
@@ -298,9 +336,10 @@ int function_graph_enter_regs(unsigned long ret, unsigned long func,
 			      unsigned long frame_pointer, unsigned long *retp,
 			      struct ftrace_regs *fregs)
 {
-	struct trace_array *tr = GRAPH_FAST_LOCKED ? READ_ONCE(graph_fast_entry) : NULL;
+	unsigned long to = GRAPH_FAST_LOCKED ? READ_ONCE(graph_fast_entry) : 0;
 
-	if (tr && likely(graph_fast_enter(tr, ret, func, retp, 0, NULL)))
+	if (to > GRAPH_FAST_OTHER &&
+	    likely(graph_fast_enter((struct trace_array *)to, ret, func, retp, 0, NULL)))
 		return 0;
 	return function_graph_enter_slow(ret, func, frame_pointer, retp, fregs);
 }
@@ -343,13 +382,15 @@ static noinline unsigned long graph_fast_leave(struct ftrace_regs *fregs, struct
  */
 unsigned long ftrace_return_to_handler(struct ftrace_regs *fregs)
 {
-	struct trace_array *tr;
+	unsigned long to;
 
 	if (FGRAPH_FAST) {
 		preempt_disable_notrace();
-		tr = READ_ONCE(graph_fast_return);
-		if (likely(tr))
-			return graph_fast_leave(fregs, tr);
+		to = READ_ONCE(graph_fast_return);
+		if (likely(to > GRAPH_FAST_OTHER))
+			return graph_fast_leave(fregs, (struct trace_array *)to);
+		if (to == GRAPH_FAST_OTHER)
+			return graph_keep_leave(fregs);
 		preempt_enable_notrace();
 	}
 	return ftrace_return_to_handler_slow(fregs);

@@ -70,6 +70,30 @@ graph_filters_change()
 	end_tracing
 }
 
+# The filter that is there says whether there was an error.
+new_filter_or_not()
+{
+	local filter='duration > 1s'
+	[ "$error" != 0 ] || filter=$text
+	equal "filter" "$(head -n1 graph_keep)" "$filter"
+	equal "attached" "$(attached)" "$all"
+	echo 'duration > 1s' > graph_keep
+}
+
+filters_of_trees_change()
+{
+	local all text='duration > 2s || ret < 0'
+	[ -e graph_keep ] || skip "no graph_keep"
+	begin_tracing
+	trap 'stop_jobs; echo nop > current_tracer; echo 0 > graph_keep' EXIT
+	echo function_graph > current_tracer
+	echo 'duration > 1s' > graph_keep
+	all=$(attached)
+	each new_filter_or_not write graph_keep "$text"
+	echo 0 > graph_keep
+	end_tracing
+}
+
 filter_back()
 {
 	echo 'vfs_*' > stack_trace_filter
@@ -140,4 +164,5 @@ instances_come_and_go()
 }
 
 run_tests the_graph_tracer_comes options_change event_filters_follow_forks \
-	graph_filters_change the_stack_tracer_comes pids_that_are_not_traced_change instances_come_and_go
+	graph_filters_change filters_of_trees_change the_stack_tracer_comes \
+	pids_that_are_not_traced_change instances_come_and_go

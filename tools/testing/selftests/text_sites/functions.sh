@@ -59,6 +59,7 @@ reset_functions()
 		echo > set_graph_function
 		echo > set_graph_notrace
 		echo 0 > max_graph_depth
+		[ ! -e graph_keep ] || echo > graph_keep
 	fi
 }
 

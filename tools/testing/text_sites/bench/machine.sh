@@ -130,6 +130,7 @@ each_call()
 		echo 0 >options/funcgraph-retaddr
 	fi
 	echo nop >current_tracer
+	[ ! -e graph_keep ] || each_call_in_a_tree "$base"
 	echo 1 >function_profile_enabled
 	per_call call.profile "$(($(cat $COST/calls) - base))"
 	echo 0 >function_profile_enabled
@@ -146,6 +147,23 @@ each_call()
 	per_call call.kprobe "$(($(cat $COST/calls) - base))"
 	echo 0 >events/kprobes/bench/enable
 	echo >kprobe_events
+}
+
+# each_call_in_a_tree BASE: calls that are kept, and dropped as their tree does not match: in a
+# large tree, which is all in memory, and as trees of one call each
+each_call_in_a_tree()
+{
+	local base=$1
+	echo 'duration > 1000s' >graph_keep
+	echo ksys_read >>set_ftrace_filter
+	echo function_graph >current_tracer
+	per_call call.graph.kept "$(($(cat $COST/calls) - base))"
+	echo nop >current_tracer
+	echo function_cost_callee >set_ftrace_filter
+	echo function_graph >current_tracer
+	per_call call.graph.tree "$(($(cat $COST/calls) - base))"
+	echo nop >current_tracer
+	echo 0 >graph_keep
 }
 
 # traps: calls of a function whose site has a breakpoint, and a kprobe's

@@ -1,0 +1,575 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# graph_keep: function_graph writes the calls inside of an outermost function only if the value
+# that it returns, or how long it took, matches.
+
+. "$(dirname "$0")/functions.sh"
+
+OPEN=do_sys_openat2
+INNER=do_filp_open
+SLEEP=hrtimer_nanosleep
+
+# begin FILTER FUNCTION...: trace these
+begin()
+{
+	local filter=$1
+	shift
+	[ -e graph_keep ] || skip "no graph_keep"
+	trap 'stop_jobs; end' EXIT
+	printf '%s\n' "$@" > set_ftrace_filter
+	echo "$filter" > graph_keep
+	echo function_graph > current_tracer
+}
+
+end()
+{
+	echo nop > current_tracer
+	echo > graph_keep
+	echo 0 > max_graph_depth
+	echo > set_graph_notrace
+	echo 1 > options/sleep-time
+	echo 1408 > buffer_size_kb
+}
+
+need_values() { [ -e options/funcgraph-retval ] || skip "no values of functions"; }
+
+# calls [FOLDER]: the lines of functions, without what stands in front of them
+calls() { sed -nE 's/^ *[0-9]+\) [^|]*\|  //p' "${1:-.}/trace"; }
+
+# count PATTERN [FOLDER]: how many lines are that
+count() { calls "${2:-.}" | grep -cxE " *($1)" || :; }
+
+# used [FOLDER]: how many pages have trees in them
+used() { sed -n 's/^# \([0-9]*\) of .*/\1/p' "${1:-.}/graph_keep"; }
+
+# Programs that still run may open something.
+all_are_given_back()
+{
+	local _
+	for _ in $(seq 50); do
+		[ "$(used)" != 0 ] || return 0
+		sleep 0.1
+	done
+	fail "pages in use: $(used)"
+}
+
+# Where error messages go, without opening anything
+exec 7> /dev/null
+
+# fail_to_open NUMBER: this shell does
+fail_to_open()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		{ : < /no_such_file; } 2>&7 || :
+	done
+}
+
+succeed_to_open()
+{
+	local i
+	for ((i = 0; i < $1; i++)); do
+		: < /proc/version
+	done
+}
+
+# trees NUMBER [FOLDER]: all there is are so many calls of $OPEN with one of $INNER each
+trees()
+{
+	equal "outermost functions" "$(count "$OPEN\(\) \{" "${2:-.}")" "$1"
+	equal "functions inside" "$(count "$INNER\(\);" "${2:-.}")" "$1"
+	equal "returns" "$(count '\}' "${2:-.}")" "$1"
+	equal "lines" "$(calls "${2:-.}" | wc -l)" "$((3 * $1))"
+}
+
+failing_calls_and_nothing_else()
+{
+	need_values
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret < 0' $OPEN $INNER
+	succeed_to_open 50
+	fail_to_open 3
+	succeed_to_open 50
+	trees 3
+	equal "pages in use" "$(used)" 0
+	equal "filter" "$(head -n1 graph_keep)" 'ret < 0'
+	echo 'ret >= 0' > graph_keep
+	echo > trace
+	fail_to_open 50
+	succeed_to_open 4
+	# One more opened the trace, which was then emptied.
+	trees 5
+}
+
+# The value of a pointer, of a long, and an error in an int
+values()
+{
+	need_values
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret == -2' $INNER $OPEN
+	fail_to_open 2
+	trees 2
+	echo > trace
+	echo $INNER > set_graph_function
+	fail_to_open 2
+	equal "functions that return a pointer" "$(count "$INNER\(\);")" 2
+	echo vfs_statx > set_ftrace_filter
+	echo > set_graph_function
+	echo > set_ftrace_pid
+	[ "$(filter)" = vfs_statx ] || skip "no vfs_statx"
+	echo > trace
+	stat /no_such_file 2> /dev/null || :
+	[ "$(count 'vfs_statx\(\);')" -gt 0 ] || fail "no function that returns an int"
+}
+
+what_takes_long()
+{
+	local i text
+	for text in 'duration > 50ms' 'duration > 50000us' 'duration>50000000' \
+		'(duration >= 50000000ns && duration < 90s)'; do
+		begin "$text" $SLEEP do_nanosleep
+		echo > trace
+		for i in 1 2 3; do sleep 0.001; done
+		sleep 0.1
+		equal "$text" "$(count "$SLEEP\(\) \{|do_nanosleep\(\);|\}")" 3
+		equal "filter" "$(head -n1 graph_keep)" "$text"
+	done
+	# Without the time that it has slept, it takes next to nothing.
+	echo 0 > options/sleep-time
+	echo > trace
+	sleep 0.1
+	equal "lines" "$(calls | wc -l)" 0
+}
+
+functions_and_tasks_by_name()
+{
+	begin "func.function == $OPEN && comm == \"head\"" $OPEN $INNER
+	head -c 1 /proc/version > /dev/null
+	tail -c 1 /proc/version > /dev/null
+	echo 0 > tracing_on
+	[ "$(count "$OPEN\(\) \{")" -gt 0 ] || fail "nothing"
+	equal "other tasks" "$(echo 1 > options/funcgraph-proc; grep -c 'tail-' trace;
+		echo 0 > options/funcgraph-proc)" 0
+}
+
+tasks_at_a_time()
+{
+	local _
+	need_values
+	begin 'ret == -2' $OPEN $INNER
+	for _ in 1 2 3 4; do
+		{ for _ in $(seq 100); do fail_to_open 1; succeed_to_open 1; done; } &
+	done
+	wait
+	echo 0 > tracing_on
+	# Another program may fail to open something meanwhile.
+	[ "$(count "$OPEN\(\) \{|[a-z].*=> .*")" -ge 400 ] || fail "too few: $(count "$OPEN\(\) \{")"
+	equal "functions inside" "$(count "$INNER\(\);")" "$(count "$OPEN\(\) \{")"
+	equal "returns" "$(count '\}')" "$(count "$OPEN\(\) \{")"
+	equal "pages in use" "$(used)" 0
+}
+
+# pairs OUTERMOST: what is wrong with a trace that has tasks and the functions of closing braces:
+# in each task, what returns is what was called last, and in none is there another outermost one
+pairs()
+{
+	awk -v outermost="$1" -F'|' '
+		!/^ *[0-9]+\) / || $0 !~ /(\(\) \{|\(\);|\} \/\* .* \*\/)$/ { next }
+		{
+			task = $1; sub(/^ *[0-9]+\) +/, "", task); sub(/ +$/, "", task)
+			text = $NF; sub(/^  /, "", text)
+			match(text, /^ */)
+			deep = RLENGTH / 2
+			name = substr(text, RLENGTH + 1)
+		}
+		name ~ /^\}/ {
+			gsub(/^\} \/\* | \*\/$/, "", name)
+			if (deep != --depth[task] || name != stack[task, deep])
+				print task ": " name " returns from " stack[task, deep]
+			next
+		}
+		{
+			leaf = name ~ /;$/
+			sub(/\(.*/, "", name)
+			if (deep != depth[task] + 0 || (!deep && name != outermost))
+				print task ": " name " is called in " depth[task] + 0
+			if (!leaf)
+				stack[task, depth[task]++] = name
+		}
+		END { for (task in depth) if (depth[task]) print task ": does not return" }' trace
+}
+
+# With all functions, and what interrupts them: each that is called returns.
+whole_trees_with_interrupts()
+{
+	local wrong
+	need_values
+	echo 16000 > buffer_size_kb
+	echo $OPEN > set_graph_function
+	begin 'ret == -2' '*'
+	trap 'stop_jobs; echo 0 > options/funcgraph-tail; echo 0 > options/funcgraph-proc; end' EXIT
+	echo 1 > options/funcgraph-tail
+	echo 1 > options/funcgraph-proc
+	load &
+	load &
+	fail_to_open 100
+	echo 0 > tracing_on
+	stop_jobs
+	[ "$(grep -cE "\|  $OPEN\(\) \{" trace)" -ge 100 ] || fail "too few"
+	wrong=$(pairs $OPEN)
+	[ -z "$wrong" ] || fail "$(head -n3 <<< "$wrong")"
+	! grep -q 'are missing' trace || fail "$(grep -m1 'are missing' trace)"
+}
+
+# A page that interrupts fill at once: the tree ends with its outermost function as ever.
+whole_trees_in_a_page()
+{
+	local wrong
+	need_values
+	echo 4 > buffer_size_kb
+	echo $OPEN > set_graph_function
+	begin 'ret == -2' '*'
+	trap 'stop_jobs; echo 0 > options/funcgraph-tail; echo 0 > options/funcgraph-proc; end' EXIT
+	load &
+	load &
+	fail_to_open 300
+	stop_jobs
+	all_are_given_back
+	echo 1 > options/funcgraph-tail
+	echo 1 > options/funcgraph-proc
+	printf '%s\n' $OPEN $INNER > set_ftrace_filter
+	echo > trace
+	fail_to_open 5
+	echo 0 > tracing_on
+	[ "$(grep -cE "\|  $OPEN\(\) \{" trace)" -ge 5 ] || fail "too few: $(calls)"
+	wrong=$(pairs $OPEN)
+	[ -z "$wrong" ] || fail "$(head -n3 <<< "$wrong")"
+}
+
+a_task_that_sleeps_in_a_tree()
+{
+	need_values
+	begin 'comm == "cat" && ret == 5' ksys_read vfs_read
+	mkfifo /tmp/fifo
+	# shellcheck disable=SC2064 # the file as it is now
+	trap 'stop_jobs; end; rm -f /tmp/fifo' EXIT
+	exec 9<> /tmp/fifo
+	cat /tmp/fifo > /dev/null &
+	sleep 0.5
+	[ "$(used)" -gt 0 ] || fail "no page in use"
+	equal "lines" "$(calls | wc -l)" 0
+	# This has no effect, also on what is in a tree.
+	echo 1000000 > tracing_thresh
+	echo 0 > tracing_thresh
+	printf 12345 >&9
+	sleep 0.5
+	equal "lines" "$(count 'ksys_read\(\) \{|vfs_read\(\);|\}')" 3
+	exec 9>&-
+}
+
+restricted_as_ever()
+{
+	need_values
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret < 0' $OPEN $INNER path_openat
+	echo 2 > max_graph_depth
+	fail_to_open 2
+	trees 2
+	echo 0 > max_graph_depth
+	echo $INNER > set_graph_notrace
+	echo > trace
+	fail_to_open 2
+	equal "without what is not to be followed" "$(calls | sort | uniq -c | xargs)" "2 $OPEN();"
+	echo > set_graph_notrace
+	echo > trace
+	fail_to_open 1
+	equal "all" "$(calls | wc -l)" 5
+	echo 0 > tracing_on
+	echo > trace
+	fail_to_open 2
+	equal "with tracing off" "$(calls | wc -l)" 0
+	echo 1 > tracing_on
+	echo 1 > set_ftrace_pid
+	fail_to_open 2
+	equal "of another task" "$(calls | wc -l)" 0
+	equal "pages in use" "$(used)" 0
+}
+
+# A task in a function that it is not followed into, when this ends: until that returns, not.
+not_followed_until_it_returns()
+{
+	begin 'duration > 400ms' $SLEEP do_nanosleep hrtimer_try_to_cancel hrtimer_start_range_ns
+	grep -q hrtimer_try_to_cancel set_ftrace_filter || skip "no hrtimer_try_to_cancel"
+	echo do_nanosleep > set_graph_notrace
+	sleep 0.6 &
+	sleep 0.2
+	echo > set_graph_notrace
+	wait
+	echo 0 > tracing_on
+	equal "calls" "$(calls | xargs)" "$SLEEP();"
+}
+
+arguments_and_callers()
+{
+	need_values
+	[ -e options/funcgraph-args ] || skip "no funcgraph-args"
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret == -2' $OPEN $INNER
+	trap 'stop_jobs; echo 0 > options/funcgraph-args; echo 0 > options/funcgraph-retaddr; end' EXIT
+	echo 1 > options/funcgraph-args
+	fail_to_open 150
+	equal "with arguments" "$(calls | grep -cE "^ *$INNER\((dfd=|0x).*\);")" 150
+	echo 1 > options/funcgraph-retaddr
+	echo > trace
+	fail_to_open 150
+	equal "with callers" "$(calls | grep -cE "^ *$INNER\(.*\); /\* <-$OPEN\+0x[0-9a-f]+/.*\*/")" 150
+	equal "calls" "$(calls | grep -cE "^$OPEN\(.*\) \{ /\* <-")" 150
+}
+
+# many_calls: in $1, which has the most calls there are
+many_calls() { ls /proc /proc/1 /sys/kernel /dev > /dev/null; }
+
+says_what_is_missing()
+{
+	local text missing
+	need_values
+	begin 'ret == 0' iterate_dir
+	echo nop > current_tracer
+	echo > set_ftrace_filter
+	echo iterate_dir > set_graph_function
+	echo 4 > buffer_size_kb
+	echo function_graph > current_tracer
+	ls /sys/kernel > /dev/null
+	echo 0 > tracing_on
+	text=$(grep -o 'graph_keep: .* missing: .*' trace) || fail "not said"
+	missing=$(sed -nE '1s/^graph_keep: ([0-9]+) calls in iterate_dir are missing: too many.*/\1/p' \
+		<<< "$text")
+	[ "${missing:-0}" -gt 0 ] || fail "$text"
+	calls | grep -qE '^iterate_dir\(\) \{' || fail "no call"
+	calls | grep -qE '^\}' || fail "no return"
+	equal "calls and returns" "$(calls | grep -c '{$')" "$(calls | grep -c '}$')"
+}
+
+# Tasks that sleep have all the pages.
+says_what_is_lost()
+{
+	local i all
+	need_values
+	begin "ret == -2 && common_pid == $BASHPID" ksys_read vfs_read $OPEN $INNER
+	echo nop > current_tracer
+	echo 4 > buffer_size_kb
+	echo function_graph > current_tracer
+	all=$(sed -n 's/^# .* of \([0-9]*\) pages.*/\1/p' graph_keep)
+	mkfifo /tmp/fifo
+	trap 'stop_jobs; end; rm -f /tmp/fifo' EXIT
+	exec 9<> /tmp/fifo
+	# One that begins while something else reads has none.
+	for ((i = 0; i < all + 4; i++)); do
+		cat /tmp/fifo > /dev/null &
+	done
+	sleep 1
+	equal "pages in use" "$(used)" "$all"
+	echo > trace
+	fail_to_open 1
+	echo 0 > tracing_on
+	grep -q "graph_keep: 1 calls in $OPEN are missing: no memory" trace || fail "not said: $(calls)"
+	equal "outermost functions" "$(count "$OPEN\(\) \{")" 1
+	stop_jobs
+	exec 9>&-
+	sleep 0.5
+	equal "pages in use afterwards" "$(used)" 0
+	echo 1 > tracing_on
+	echo > trace
+	fail_to_open 1
+	trees 1
+}
+
+a_task_that_exits_in_a_tree()
+{
+	local i
+	# shellcheck disable=SC2046 # each a word; those that this kernel has
+	begin 'duration > 100s' $(grep -xE 'do_exit|do_group_exit|exit_[a-z]*|do_task_dead|acct_[a-z]*' \
+		available_filter_functions)
+	for i in $(seq 30); do ( : ); done
+	sleep 0.5
+	equal "pages in use" "$(used)" 0
+	# These are not in a tree yet when the task exits.
+	grep -xE 'exit_notify|do_task_dead' set_ftrace_filter > set_graph_function
+	for i in $(seq 30); do ( : ); done
+	sleep 0.5
+	equal "pages in use" "$(used)" 0
+}
+
+# What one consists of does not return until it ends; what that calls is outermost.
+kernel_threads()
+{
+	modprobe -n trace-events-sample 2> /dev/null || skip "no trace-events-sample"
+	grep -qx kthread available_filter_functions || skip "kthread() cannot be traced"
+	begin 'comm == "event-sample" && duration > 1ms' kthread schedule_timeout
+	modprobe trace-events-sample
+	sleep 3
+	modprobe -r trace-events-sample
+	[ "$(count 'schedule_timeout\(\);')" -gt 0 ] || fail "nothing: $(calls)"
+	sleep 0.5
+	equal "functions of threads" "$(calls | grep -c kthread)" 0
+}
+
+# Nor does what a thread consists of that serves a process.
+threads_of_processes()
+{
+	local ready
+	grep -qx io_sq_thread available_filter_functions || skip "no io_sq_thread()"
+	begin 'duration > 100s' io_sq_thread
+	mkfifo /tmp/fifo
+	trap 'stop_jobs; end; rm -f /tmp/fifo /tmp/ready' EXIT
+	exec 9<> /tmp/fifo
+	"$HERE/sq_thread" < /tmp/fifo > /tmp/ready 9>&- &
+	for _ in $(seq 50); do
+		ready=$(cat /tmp/ready)
+		[ -z "$ready" ] || break
+		sleep 0.1
+	done
+	equal "the thread" "$ready" ready
+	sleep 0.2
+	equal "pages in use" "$(used)" 0
+	exec 9>&-
+}
+
+# The idle task of a CPU that comes does not return from where it begins.
+processors_go_and_come()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+	[ -w $online ] || skip "no CPU that can go offline"
+	grep -qx cpu_startup_entry available_filter_functions ||
+		skip "cpu_startup_entry() cannot be traced"
+	begin 'duration > 100s' cpu_startup_entry
+	echo 0 > $online
+	echo 1 > $online
+	sleep 0.2
+	equal "pages in use" "$(used)" 0
+	echo > set_ftrace_filter
+	echo 0 > $online
+	echo 1 > $online
+	echo 'duration >= 0' > graph_keep
+	echo > trace
+	sleep 0.2
+	echo 0 > tracing_on
+	grep -q '^ *1)' trace || fail "nothing of the CPU that came"
+}
+
+in_instances()
+{
+	need_values
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret < 0' $OPEN $INNER
+	mkdir instances/keep
+	equal "filter" "$(cat instances/keep/graph_keep)" none
+	printf '%s\n' $OPEN $INNER > instances/keep/set_ftrace_filter
+	echo $BASHPID > instances/keep/set_ftrace_pid
+	echo 'ret >= 0' > instances/keep/graph_keep
+	echo function_graph > instances/keep/current_tracer
+	succeed_to_open 3
+	fail_to_open 2
+	trees 2
+	trees 3 instances/keep
+	echo nop > current_tracer
+	succeed_to_open 2
+	# One more opened current_tracer.
+	trees 6 instances/keep
+	equal "pages in use" "$(used instances/keep)" 0
+	# With the tracer in use, it is removed as well.
+	rmdir instances/keep
+}
+
+beside_function_graph()
+{
+	need_values
+	echo $BASHPID > set_ftrace_pid
+	begin 'ret < 0' $OPEN $INNER
+	mkdir instances/keep
+	echo $OPEN > instances/keep/set_ftrace_filter
+	echo $BASHPID > instances/keep/set_ftrace_pid
+	echo function_graph > instances/keep/current_tracer
+	succeed_to_open 3
+	fail_to_open 2
+	trees 2
+	equal "all of them" "$(count "$OPEN\(\);" instances/keep)" 5
+}
+
+switched_under_load()
+{
+	local i
+	begin 'duration > 100s' '*'
+	load &
+	load &
+	for i in $(seq 8); do
+		echo "duration > ${i}00s" > graph_keep
+		sleep 0.1
+		echo 0 > graph_keep
+		sleep 0.1
+		echo nop > current_tracer
+		echo "duration > ${i}00s || duration < 0" > graph_keep
+		echo function_graph > current_tracer
+		sleep 0.1
+	done
+	stop_jobs
+	echo > trace
+	sleep 0.2
+	equal "lines" "$(calls | wc -l)" 0
+	equal "filter" "$(head -n1 graph_keep)" 'duration > 800s || duration < 0'
+	echo 'duration >= 0' > graph_keep
+	sleep 0.2
+	[ "$(calls | wc -l)" -gt 0 ] || fail "nothing with a filter that matches"
+}
+
+wrong_input()
+{
+	local text before
+	need_values
+	begin 'duration > 1s' $OPEN
+	before=$(head -n1 graph_keep)
+	for text in 'ret' 'ret <' 'ret < 0 &&' 'value < 0' 'duration > 1h' 'duration > 1.5ms' \
+		'duration > 99999999999999999999s' 'duration > 20000000000s' 'duration > ms' \
+		'ret < "0"' 'func.function == no_such_function' '(ret < 0' 'ret ~ "x"'; do
+		echo > error_log
+		expect_error "$text" "Invalid argument" graph_keep "$text"
+		grep -q 'event filter parse error' error_log || fail "$text: not in error_log"
+		equal "after $text" "$(head -n1 graph_keep)" "$before"
+	done
+	text="ret < 0$(printf '%05000d' 0)"
+	expect_error "a long one" "Invalid argument" graph_keep "$text"
+	text=$(printf 'duration < 1000s || %.0s' $(seq 202))"ret < 0"
+	expect_error "one that is long with its numbers in ns" "Argument list too long" graph_keep "$text"
+	equal "after all" "$(head -n1 graph_keep)" "$before"
+	echo > error_log
+	echo 0 > graph_keep
+	equal "none" "$(cat graph_keep)" none
+	# All calls are written again.
+	fail_to_open 1
+	[ "$(count "$OPEN\(\);")" -gt 0 ] || fail "nothing"
+}
+
+tools_read_them()
+{
+	local dir text
+	need_values
+	begin 'ret == -2' $OPEN
+	command -v trace-cmd > /dev/null || skip "no trace-cmd"
+	echo nop > current_tracer
+	dir=$(mktemp -d)
+	trace-cmd record -q -o "$dir/dat" -p function_graph -l $OPEN -l $INNER \
+		cat /no_such_file > /dev/null 2>&1 || :
+	text=$(trace-cmd report -i "$dir/dat" 2>&1)
+	rm -r "$dir"
+	[[ $text != *FAILED* ]] || fail "not understood: $text"
+	grep -qE "funcgraph_entry: .*$OPEN\(\) \{" <<< "$text" || fail "no call: $text"
+	grep -qE "funcgraph_entry: .*$INNER\(\);" <<< "$text" || fail "no call inside: $text"
+	grep -qE 'funcgraph_exit: .*\}' <<< "$text" || fail "no return: $text"
+}
+
+run_tests failing_calls_and_nothing_else values what_takes_long functions_and_tasks_by_name \
+	tasks_at_a_time whole_trees_with_interrupts whole_trees_in_a_page \
+	a_task_that_sleeps_in_a_tree restricted_as_ever not_followed_until_it_returns arguments_and_callers says_what_is_missing says_what_is_lost \
+	a_task_that_exits_in_a_tree kernel_threads threads_of_processes processors_go_and_come \
+	in_instances beside_function_graph switched_under_load \
+	wrong_input tools_read_them
