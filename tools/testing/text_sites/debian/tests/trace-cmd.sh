@@ -5,7 +5,7 @@
 record() { trace-cmd record "$@" && trace-cmd report; }
 
 # What it prints is whole pages of the ring buffer, for as long as a command runs.
-stream() { trace-cmd stream "$@" sh -c 'for _ in 1 2 3 4; do ls -R /proc/1; sleep 0.5; done'; }
+stream() { trace-cmd stream "$@" sh -c 'for _ in 1 2 3 4; do ls -R /sys/kernel; sleep 0.5; done'; }
 
 # What has arrived is written to a file after the sender has ended.
 over_network()
@@ -35,7 +35,7 @@ prints 'record and report: all functions' ' function: +do_sys_openat2' \
 prints 'record and report: stack traces' '=> ksys_read ' \
 	record -p function -l vfs_read --func-stack ls /
 prints 'record and report: events' ' sched_switch: ' record -e sched_switch sleep 0.1
-prints 'stream' ' function: +vfs_read' stream -p function -l 'vfs_*'
+prints 'stream' ' function: +vfs_open' stream -p function -l 'vfs_*'
 prints 'listen' ' function: +vfs_read' over_network
 trace-cmd reset
 no_trace 'nothing is traced after it'
