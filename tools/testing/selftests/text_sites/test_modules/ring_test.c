@@ -65,12 +65,12 @@ IN(task, 1) IN(softirq, 2) IN(hardirq, 3) IN(nmi, 4)
 
 static __always_inline void pass(enum ring_test_context context, int (*in)(int n))
 {
-	unsigned long number = this_cpu_inc_return(ring_test.passed[context]) - 1;
+	const u64 number = this_cpu_inc_return(ring_test.passed[context]) - 1;
 
 	in(0);
 	trace_ring_test_pass(context, number, trace_clock_local());
-	trace_mark(ring_mark, pass, "%d %lu %lu", (int)context, number,
-		   (unsigned long)trace_clock_local());
+	trace_mark(ring_mark, pass, "%d %llu %llu", (int)context, number,
+		   trace_clock_local());
 }
 
 static notrace enum hrtimer_restart in_softirq_timer(struct hrtimer *timer)

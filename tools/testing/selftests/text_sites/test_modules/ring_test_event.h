@@ -9,19 +9,19 @@
 #include <linux/tracepoint.h>
 
 TRACE_EVENT(ring_test_pass,
-	TP_PROTO(int context, unsigned long number, unsigned long time),
+	TP_PROTO(int context, u64 number, u64 time),
 	TP_ARGS(context, number, time),
 	TP_STRUCT__entry(
 		__field(int, context)
-		__field(unsigned long, number)
-		__field(unsigned long, time)
+		__field(u64, number)
+		__field(u64, time)
 	),
 	TP_fast_assign(
 		__entry->context = context;
 		__entry->number = number;
 		__entry->time = time;
 	),
-	TP_printk("%d %lu %lu", __entry->context, __entry->number, __entry->time)
+	TP_printk("%d %llu %llu", __entry->context, __entry->number, __entry->time)
 );
 
 #endif /* _RING_TEST_EVENT_H */
