@@ -243,7 +243,12 @@ static void area_index(struct text_area *area)
 
 	if (!area->table->mod && nr > area->nr)
 		return;
-	index = kvmalloc_array(nr, sizeof(*index), GFP_KERNEL | __GFP_NOWARN);
+	/* See "vmalloc" in x86's text_site_entry.h. */
+	if (area->table->mod)
+		index = kvmalloc_array(nr, sizeof(*index), GFP_KERNEL | __GFP_NOWARN);
+	else
+		index = kmalloc_array(nr, sizeof(*index),
+				      GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!index)
 		return;
 

@@ -32,175 +32,47 @@
  * - This kernel has no shadow stack for itself. IRET to a target is no indirect branch
  *   for IBT.
  *
- * With FRED the exception does not come here. Xen PV does, but cannot use IRET. Nor do
- * 32-bit kernels come here: text_int3() deals with all.
+ * With FRED the exception does not come here. Xen PV does, but cannot use IRET.
+ *
+ * On 32 bits, most of this holds for less: there are no swapgs, ORC, #VC, Xen PV or FRED. What
+ * differs:
+ *
+ * - From user mode, segments may be anything but for %ss, so that is what memory is read by.
+ * - vmalloc's memory, where a module's table is, may have to be mapped by a page fault first,
+ *   which goes on below. The index of the kernel's own text is not there: it leads to the sites
+ *   of what deals with that fault, too.
+ * - An NMI uses the same stack, below %esp. Who unwinds it goes by %ebp, which is not changed, and
+ *   leaves out the caller of the function whose site this is, as at its first instruction.
  */
 #ifndef _ASM_X86_TEXT_SITE_ENTRY_H
 #define _ASM_X86_TEXT_SITE_ENTRY_H
 
 #include <asm/text_site.h>
 
-/* Where things are that are read here: entry_64.c checks that this is so. */
+/* Where things are that are read here: entry.c checks that this is so. */
+#define TEXT_WORD		__SIZEOF_POINTER__
 #define TEXT_KIND_PAGES		0
-#define TEXT_KIND_INSN		2048
-#define TEXT_KIND_MAP		(TEXT_KIND_INSN + 8)
-#define TEXT_KIND_AREA		(TEXT_KIND_MAP + 8 * TEXT_MAP_SIZE) /* the kernel's first one */
+#define TEXT_KIND_INSN		(256 * TEXT_WORD)
+#define TEXT_KIND_MAP		(TEXT_KIND_INSN + TEXT_WORD)
+#define TEXT_KIND_AREA		(TEXT_KIND_MAP + TEXT_WORD * TEXT_MAP_SIZE) /* the kernel's first one */
 #define TEXT_AREA_START		0
-#define TEXT_AREA_INDEXED	8
-#define TEXT_AREA_INDEX		16
-#define TEXT_AREA_SITES		24
-#define TEXT_AREA_KIND		48
+#define TEXT_AREA_INDEXED	TEXT_WORD
+#define TEXT_AREA_INDEX		(2 * TEXT_WORD)
+#define TEXT_AREA_SITES		(3 * TEXT_WORD)
+#define TEXT_AREA_KIND		(5 * TEXT_WORD + 8)
 #define TEXT_INSN_OPCODE	4
-#define TEXT_TARGET_LEN		24
+#define TEXT_TARGET_LEN		(2 * TEXT_WORD + 8)
 #define TEXT_PENDING		0x40000000
 
 #ifdef __ASSEMBLY__
-#ifdef CONFIG_TEXT_SITES
-
-#include <asm/alternative.h>
-#include <asm/cpufeatures.h>
-#include <asm/page_types.h>
-#include <asm/unwind_hints.h>
-
-/*
- * In the entry code of int3, from kernel mode, with ORIG_RAX above the frame of the
- * exception. Goes on behind it with all as it was if the breakpoint is not dealt with.
- */
+#ifndef CONFIG_TEXT_SITES
 .macro TEXT_SITE_INT3
-	testb	$TEXT_CHANGES_SITES, text_changes(%rip)
-	jz	.Lnot_here_\@
-#ifdef CONFIG_XEN_PV
-	/* Nor is it known early that this is not Xen. */
-	ALTERNATIVE "jmp .Lnot_here_\@", "", ALT_NOT(X86_FEATURE_XENPV)
+.endm
+#elif defined(CONFIG_X86_64)
+#include <asm/text_site_entry_64.h>
+#else
+#include <asm/text_site_entry_32.h>
 #endif
-	pushq	%rax
-	pushq	%rcx
-	pushq	%rdx
-	pushq	%rsi
-
-	/* %rdx: the area; %rax: the address; %rcx: how far it is into what is indexed */
-	movq	text_sites_kind(%rip), %rdx
-	addq	$TEXT_KIND_AREA, %rdx
-	movq	5*8(%rsp), %rax
-	decq	%rax
-	movq	%rax, %rcx
-	subq	TEXT_AREA_START(%rdx), %rcx
-	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
-	jb	.Lin_area_\@
-
-	/* Not in the kernel's text: the map says where. */
-	movq	%rax, %rcx
-	shrq	$PAGE_SHIFT + TEXT_LEAF_SHIFT, %rcx
-	andl	$TEXT_MAP_SIZE - 1, %ecx
-	movq	TEXT_KIND_MAP - TEXT_KIND_AREA(%rdx, %rcx, 8), %rdx
-	movl	%eax, %ecx
-	shrl	$PAGE_SHIFT, %ecx
-	andl	$(1 << TEXT_LEAF_SHIFT) - 1, %ecx
-	movq	(%rdx, %rcx, 8), %rdx
-	movq	%rax, %rcx
-	subq	TEXT_AREA_START(%rdx), %rcx
-	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
-	jae	.Lrestore_\@
-
-.Lin_area_\@:
-	/* Carry is set, but if one of the branches was mispredicted. */
-	sbbq	%rsi, %rsi
-	andq	%rsi, %rcx
-
-	/*
-	 * %rcx: the site, one of those in the granule: the last one in the index ends it.
-	 * %eax: from its record to the address, as the record says it. Both are in the
-	 * same 2 GB.
-	 */
-	shrq	$TEXT_GRANULE_SHIFT, %rcx
-	movq	TEXT_AREA_INDEX(%rdx), %rsi
-	movl	(%rsi, %rcx, 4), %ecx
-	movq	TEXT_AREA_SITES(%rdx), %rsi
-	leaq	-8(%rsi, %rcx, 8), %rcx
-	subl	%ecx, %eax
-.Lnext_\@:
-	addq	$8, %rcx
-	subl	$8, %eax
-	cmpl	(%rcx), %eax
-	jg	.Lnext_\@
-	jne	.Lrestore_\@
-
-	/* %rsi: where what it holds now goes; two bytes of the state are the id of that */
-	movl	4(%rcx), %ecx
-	testl	$TEXT_PENDING, %ecx
-	jz	.Lrestore_\@
-	movq	TEXT_AREA_KIND(%rdx), %rdx
-	movzbl	%ch, %esi
-	movzbl	%cl, %ecx
-	movq	TEXT_KIND_PAGES(%rdx, %rsi, 8), %rsi
-	testq	%rsi, %rsi	/* of values there are none */
-	jz	.Lrestore_\@
-	imull	$TEXT_TARGET_LEN, %ecx, %ecx
-	movq	(%rsi, %rcx), %rsi
-	testq	%rsi, %rsi
-	jnz	.Lgoes_\@
-
-	/* A NOP: %rip is behind its first byte. */
-	addq	$TEXT_SITE_SIZE - 1, 5*8(%rsp)
-.Lreturn_\@:
-	/* From here on %rip is the instruction that is next, not one behind its first byte. */
-	UNWIND_HINT_IRET_REGS offset=5*8
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rax
-	addq	$8, %rsp
-	iretq
-
-.Ljumps_\@:
-	movq	%rsi, 5*8(%rsp)
-	UNWIND_HINT_IRET_REGS offset=5*8
-	jmp	.Lreturn_\@
-
-.Lgoes_\@:
-	UNWIND_HINT_IRET_REGS offset=5*8 signal=0
-	movq	TEXT_KIND_INSN(%rdx), %rdx
-	cmpb	$0xe8, TEXT_INSN_OPCODE(%rdx)
-	jne	.Ljumps_\@
-
-	/*
-	 * A call. The frame begins where the interrupted stack ends, or 8 bytes below, as
-	 * it is aligned to 16: so what is called returns to the address in this gap, or
-	 * where the frame has SS. Return through another frame, below. The order matters
-	 * for who unwinds the stack in an NMI: of the first frame, only %rip and %rsp.
-	 */
-	movq	5*8(%rsp), %rax
-	addq	$TEXT_SITE_SIZE - 1, %rax
-	movq	8*8(%rsp), %rcx
-	subq	$8, %rcx
-	pushq	9*8(%rsp)	/* SS */
-	pushq	%rcx		/* RSP */
-	pushq	9*8(%rsp)	/* RFLAGS */
-	pushq	9*8(%rsp)	/* CS */
-	pushq	%rsi		/* RIP */
-	movq	%rax, (%rcx)
-	UNWIND_HINT_IRET_REGS
-	movq	5*8(%rsp), %rsi
-	movq	6*8(%rsp), %rdx
-	movq	7*8(%rsp), %rcx
-	movq	8*8(%rsp), %rax
-	iretq
-
-.Lrestore_\@:
-	UNWIND_HINT_IRET_REGS offset=5*8 signal=0
-	popq	%rsi
-	popq	%rdx
-	popq	%rcx
-	popq	%rax
-.Lnot_here_\@:
-.endm
-
-#else /* !CONFIG_TEXT_SITES */
-
-.macro TEXT_SITE_INT3
-.endm
-
-#endif /* CONFIG_TEXT_SITES */
 
 #else /* !__ASSEMBLY__ */
 

@@ -289,7 +289,7 @@ static void expect_all(struct kunit *test, struct text_site_table *table, unsign
 
 static void need_entry_code(struct kunit *test)
 {
-	if (IS_ENABLED(CONFIG_X86_32) || cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
+	if (cpu_feature_enabled(X86_FEATURE_FRED) || cpu_feature_enabled(X86_FEATURE_XENPV))
 		kunit_skip(test, "the breakpoint has other entry code");
 }
 
