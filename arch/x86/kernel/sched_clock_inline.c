@@ -38,7 +38,8 @@ static void scale_update(void)
 	this_cpu_write(sched_clock_scale.offset, data.cyc2ns_offset);
 	/* Pairs with smp_rmb() in sched_clock_from_cycles(). */
 	smp_wmb();
-	this_cpu_write(sched_clock_scale.mul, (u64)data.cyc2ns_mul << (63 - data.cyc2ns_shift));
+	this_cpu_write(sched_clock_scale.mul, (unsigned long)data.cyc2ns_mul <<
+					      (SCHED_CLOCK_SHIFT - data.cyc2ns_shift));
 }
 
 static void scale_settle(void *seen)

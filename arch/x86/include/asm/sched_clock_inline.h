@@ -5,16 +5,20 @@
 #ifndef _ASM_X86_SCHED_CLOCK_INLINE_H
 #define _ASM_X86_SCHED_CLOCK_INLINE_H
 
-#ifdef CONFIG_X86_64
+#include <linux/bits.h>
 #include <linux/jump_label.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
 
 #include <asm/msr.h>
 
+/* Of what the multiplier counts: its binary digits behind the point */
+#define SCHED_CLOCK_SHIFT	(BITS_PER_LONG - 1)
+
 /**
  * struct sched_clock_scale - how this CPU's counter becomes the time of sched_clock()
- * @mul: 2^-63 ns for each cycle; 0: sched_clock() is to be called
+ * @mul: 2^-SCHED_CLOCK_SHIFT ns for each cycle; 0: sched_clock() is to be called
  * @offset: of the time, in ns
  *
  * @mul becomes 0 before sched_clock() changes. It becomes another value an RCU grace
@@ -22,38 +26,49 @@
  * the @offset that belongs to it.
  */
 struct sched_clock_scale {
-	u64	mul;
-	u64	offset;
+	unsigned long	mul;
+	u64		offset;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct sched_clock_scale, sched_clock_scale);
 /* Of tsc.c: is the counter read at all? */
 DECLARE_STATIC_KEY_FALSE(__use_tsc);
 
-/*
- * The time of a counter's value, to the bit what native_sched_clock() makes of it. A counter
- * that starts with the machine does not reach 2^63.
- */
-static __always_inline u64 sched_clock_from_cycles(u64 cycles, u64 mul)
+#ifdef CONFIG_X86_64
+static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
 {
 	u64 time, low;
 
 	/* mul_u64_u64_shr(cycles << 1, mul, 64), which aligns the stack */
 	asm("mulq %[mul]" : "=a" (low), "=d" (time) : "0" (cycles << 1), [mul] "r" (mul) : "cc");
+	return time;
+}
+#else
+static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
+{
+	return mul_u64_u32_shr(cycles, mul, SCHED_CLOCK_SHIFT);
+}
+#endif
+
+/*
+ * The time of a counter's value, to the bit what native_sched_clock() makes of it. A counter
+ * that starts with the machine does not reach 2^63.
+ */
+static __always_inline u64 sched_clock_from_cycles(u64 cycles, unsigned long mul)
+{
+	const u64 time = sched_clock_scaled(cycles, mul);
+
 	/* Read after @mul was; pairs with smp_wmb() in scale_update(). */
 	smp_rmb();
 	return time + raw_cpu_read(sched_clock_scale.offset);
 }
 
 /* What sched_clock_from_cycles() takes; 0: call sched_clock(). Preemption is off. */
-static __always_inline u64 sched_clock_mul(void)
+static __always_inline unsigned long sched_clock_mul(void)
 {
 	return this_cpu_read(sched_clock_scale.mul);
 }
 
 void sched_clock_scale_changes(void);
-#else
-static inline void sched_clock_scale_changes(void) { }
-#endif
 
 #endif /* _ASM_X86_SCHED_CLOCK_INLINE_H */

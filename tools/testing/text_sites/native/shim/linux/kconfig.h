@@ -4,6 +4,7 @@
 #define _SHIM_LINUX_KCONFIG_H
 
 #define CONFIG_64BIT				1
+#define CONFIG_X86				1
 #define CONFIG_X86_64				1
 #define CONFIG_CC_IS_GCC			1
 #define CONFIG_PREEMPTION			1
