@@ -41,11 +41,22 @@
  * reused. A reader on another CPU does not reset page->write while the page is
  * commit_page. A writer that disables recording, to reset or to resize the buffer, waits
  * for an RCU grace period or runs on this CPU: preemption is off.
+ *
+ * On 32 bits, a time stamp is two words, which are read and set here one after the other. Who
+ * comes in between reads and sets both at once:
+ *
+ * read		If it has set any, the check finds @commits changed.
+ * B and D	What is half set is equal to the other stamp, and then that is the time which
+ *		both tell, or it is not: then it uses a full time stamp. When it has written, both
+ *		stamps are its time. After the second half they still are, or they differ: then
+ *		the next event has a full time stamp. What it does to before_stamp when it
+ *		discards is undone by B or not, in halves too: if that makes a difference,
+ *		@commits has changed, and before_stamp becomes 0, all at once.
  */
 
 /* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
 #define RB_FAST								\
-	(IS_ENABLED(CONFIG_64BIT) && IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&	\
+	(IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&				\
 	 !IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && !RB_FORCE_8BYTE_ALIGNMENT && !DEBUG_SHIFT)
 
 /*
@@ -53,14 +64,21 @@
  * is a call: it would keep what it needs afterwards in registers that must be saved first,
  * for every event. @func has up to two arguments, and returns an integer or nothing.
  */
-#if defined(CONFIG_X86_64) && defined(CONFIG_CC_IS_GCC) &&				\
+#if defined(CONFIG_X86) && defined(CONFIG_CC_IS_GCC) &&					\
 	__has_attribute(__no_caller_saved_registers__)
 #define rb_fast_rare	noinline __used __no_caller_saved_registers
+#ifdef CONFIG_X86_64
+#define RB_FAST_RETURN			"=a"
+#define RB_FAST_REGS(first, second)	"D" (first), "S" (second)
+#else
+#define RB_FAST_RETURN			"=A"	/* %edx:%eax */
+#define RB_FAST_REGS(first, second)	"a" (first), "d" (second)
+#endif
 #define rb_fast_call(func, first, second)						\
 ({											\
-	unsigned long ret_;								\
-	asm volatile("call %c[target]" : "=a" (ret_), ASM_CALL_CONSTRAINT :		\
-		     [target] "i" (func), "D" (first), "S" (second) : "memory", "cc");	\
+	u64 ret_;									\
+	asm volatile("call %c[target]" : RB_FAST_RETURN (ret_), ASM_CALL_CONSTRAINT :	\
+		     [target] "i" (func), RB_FAST_REGS(first, second) : "memory", "cc");	\
 	ret_;										\
 })
 #else
@@ -70,7 +88,8 @@
 
 /*
  * Is it @value now? What was read before does not count, but other than after READ_ONCE() the
- * compiler may compare with memory. @counter may be a local_t, or another struct of one word.
+ * compiler may compare with memory. @counter may be a local_t, or another struct with nothing
+ * but a number.
  */
 #define rb_fast_is(counter, value)							\
 ({											\
@@ -80,8 +99,12 @@
 	data_race(*(const typeof(value) *)&(counter)) == (value);			\
 })
 
+/* A time stamp, which may take two steps: see "On 32 bits" above. */
+#define rb_fast_time(stamp)		READ_ONCE(*(const u64 *)&(stamp))
+#define rb_fast_set_time(stamp, to)	WRITE_ONCE(*(u64 *)&(stamp), to)
+
 /* trace_clock_local(); preemption is off. User-mode Linux has no clock of the processor. */
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#if defined(CONFIG_X86) && !defined(CONFIG_UML)
 #include <asm/sched_clock_inline.h>
 
 static rb_fast_rare u64 rb_fast_sched_clock(long unused, long unused_too)
@@ -91,7 +114,7 @@ static rb_fast_rare u64 rb_fast_sched_clock(long unused, long unused_too)
 
 static __always_inline u64 rb_fast_clock(void)
 {
-	const u64 mul = sched_clock_mul();
+	const unsigned long mul = sched_clock_mul();
 
 	return likely(mul) ? sched_clock_from_cycles(rdtsc(), mul) :
 			     rb_fast_call(rb_fast_sched_clock, 0l, 0l);
@@ -255,7 +278,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		     !rb_fast_fits(page, index, length)))
 		goto unpin;
 
-	rb_time_read(&cpu_buffer->write_stamp, &after);
+	after = rb_fast_time(cpu_buffer->write_stamp);
 	rb_fast_step(test, RB_FAST_AFTER);
 	if (unlikely(!rb_fast_is(cpu_buffer->before_stamp, after)))
 		goto unpin;
@@ -269,7 +292,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		goto unpin;
 
-	rb_time_set(&cpu_buffer->before_stamp, ts);			/* B */
+	rb_fast_set_time(cpu_buffer->before_stamp, ts);			/* B */
 	rb_fast_step(test, RB_FAST_STAMPED);
 	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
 		goto unpin;
@@ -277,7 +300,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	/* Later events may be on the next page: see "check to C" above. */
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
-	rb_time_set(&cpu_buffer->write_stamp, ts);			/* D */
+	rb_fast_set_time(cpu_buffer->write_stamp, ts);			/* D */
 	rb_fast_step(test, RB_FAST_WRITTEN);
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
 		rb_fast_check_time(cpu_buffer, page, index, ts, after);

@@ -969,7 +969,7 @@ static void fast_test_clocks(struct kunit *test)
 	u64 before, now, after;
 	int i;
 
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#if defined(CONFIG_X86) && !defined(CONFIG_UML)
 	kunit_info(test, "the counter is %sread inline",
 		   raw_cpu_read(sched_clock_scale.mul) ? "" : "not ");
 #endif
@@ -981,12 +981,12 @@ static void fast_test_clocks(struct kunit *test)
 		}
 		KUNIT_EXPECT_LE(test, before, now);
 		KUNIT_EXPECT_LE(test, now, after);
-#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#if defined(CONFIG_X86) && !defined(CONFIG_UML)
 		/* This may sleep, in a real-time kernel. */
 		const u64 cycles = get_random_u64() >> (1 + i % 63);
 
 		scoped_guard(irq) {
-			const u64 mul = this_cpu_read(sched_clock_scale.mul);
+			const unsigned long mul = this_cpu_read(sched_clock_scale.mul);
 
 			before = native_sched_clock_from_tsc(cycles);
 			now = mul ? sched_clock_from_cycles(cycles, mul) : before;
