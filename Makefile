@@ -99,7 +99,8 @@ help:
 	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'
 	@echo '                    without patches'
 	@echo 'ARCH=i386           for 32-bit x86: kernel, programs and machine. make test, make'
-	@echo '                    test-machine: the tests that apply there'
+	@echo '                    test-machine: the tests that apply there; make bench: beside the'
+	@echo '                    base there'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
 	@echo 'FRAGMENT=file       more options of the kernel, which come on top'
 	@echo 'SMP=n               make run, make shell: so many processors'
@@ -172,12 +173,18 @@ deb:
 test-debian:
 	@PACKAGES=debian ENGINE= VARIANT=debian GROUP=debian $(STEPS:@%=%) test-begin packages tree \
 		kernel deb debian test-debian test-end
+ifeq ($(ARCH),i386)
+bench:
+	@ENGINE=base $(STEPS:@%=%) bench
+	@ENGINE=text_sites $(STEPS:@%=%) bench bench-table
+else
 bench:
 	@ENGINE=base VARIANT= $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=indirect $(STEPS:@%=%) bench
 	@ENGINE=base VARIANT=realtime $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT=realtime $(STEPS:@%=%) bench
 	@ENGINE=text_sites VARIANT= $(STEPS:@%=%) bench bench-table
+endif
 bench-native:
 	$(STEPS) $@
 clean distclean:

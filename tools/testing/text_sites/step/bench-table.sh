@@ -1,9 +1,15 @@
 #!/bin/bash
-# Puts what was counted in the base and with our engine side by side, with the goals.
+# Puts what was counted in the base and with our engine side by side, with the goals. Those of
+# another architecture are the ratios of this one.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
 bench=$BUILD/bench
+to=$bench${KARCH:+/$KARCH}
+was=base${KARCH:+-$KARCH} is=text_sites${KARCH:+-$KARCH}
+ratios=()
+[ -z "$KARCH" ] || [ ! -e "$bench/table.tsv" ] || ratios=("$bench/table.tsv")
+mkdir -p "$to"
 
 # counts KERNEL: of the parts that ROWS picks
 counts()
@@ -19,24 +25,26 @@ counts()
 realtime() { counts "$1-realtime" | sed -n 's/^[a-z]*\.max/realtime.&/p'; }
 
 {
-	counts base
-	realtime base
-} >"$bench/base.tsv"
+	counts "$was"
+	realtime "$was"
+} >"$to/base.tsv"
 {
-	counts text_sites
-	realtime text_sites
+	counts "$is"
+	realtime "$is"
 	# Of this one only what indirect calls cost
-	counts text_sites-indirect | sed -n 's/^hackbench\.1/hackbench.indirect/p'
-} >"$bench/ours.tsv"
-"$HARNESS/bench/table" "$HARNESS/bench/goals.tab" "$bench"/{base,ours}.tsv \
-	"$bench/table.tsv" | tee "$bench/table.txt"
-"$HARNESS/bench/draw" "$bench"/{base,ours}.tsv "$bench" | while IFS= read -r picture; do
+	counts "$is-indirect" | sed -n 's/^hackbench\.1/hackbench.indirect/p'
+} >"$to/ours.tsv"
+"$HARNESS/bench/table" "$HARNESS/bench/goals.tab" "$to"/{base,ours}.tsv \
+	"$to/table.tsv" "${ratios[@]}" | tee "$to/table.txt"
+"$HARNESS/bench/draw" "$to"/{base,ours}.tsv "$to" | while IFS= read -r picture; do
 	say "a picture: $(short "$picture")"
 done
 
 # What instructions do not tell
-gcc -O2 -Wall -mno-red-zone -fno-pie -no-pie -o "$bench/calls" "$HARNESS/bench/calls.c" ||
-	die "$(short "$HARNESS/bench/calls.c") does not compile"
-say "this processor, not the emulated one:"
-"$bench/calls" | tee "$bench/calls.txt"
-say "as a file: $(short "$BUILD/bench/table.tsv")"
+if [ -z "$KARCH" ]; then
+	gcc -O2 -Wall -mno-red-zone -fno-pie -no-pie -o "$bench/calls" "$HARNESS/bench/calls.c" ||
+		die "$(short "$HARNESS/bench/calls.c") does not compile"
+	say "this processor, not the emulated one:"
+	"$bench/calls" | tee "$bench/calls.txt"
+fi
+say "as a file: $(short "$to/table.tsv")"

@@ -14,7 +14,7 @@ parts()
 	local name smp kernels append
 	while read -r name smp kernels append; do
 		case $name in '' | '#'*) continue ;; esac
-		case ,$kernels, in *,"${VARIANT:-$ENGINE}",*) ;; *) continue ;; esac
+		case ,$kernels, in *,"${VARIANT:-$ENGINE}",* | *,"$KERNEL",*) ;; *) continue ;; esac
 		[ -z "$("$HARNESS/vm/pick" "$ROWS" <<<"$name")" ] || echo "$name $smp $append"
 	done <"$HARNESS/bench/parts.tab"
 }
