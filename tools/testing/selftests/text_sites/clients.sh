@@ -217,7 +217,7 @@ perf_records_functions()
 	perf script -i perf.data > text 2> errors || fail "$(cat errors)"
 	! grep -vE "^ *[^ ]+ +$pid +\[[0-9]+\] +[0-9.]+: +ftrace:function: +vfs_(statx|open) <-- [a-z0-9_.]+$" text ||
 		fail "not asked for"
-	grep -q 'vfs_statx <-- vfs_fstatat' text || fail "no vfs_statx: $(head -n5 text)"
+	grep -qE 'vfs_statx <-- (vfs_fstatat|do_statx)' text || fail "no vfs_statx: $(head -n5 text)"
 	grep -q 'vfs_open <-- path_openat' text || fail "no vfs_open: $(head -n5 text)"
 	perf report -i perf.data --stdio > text 2> errors || fail "$(cat errors)"
 	grep -qE '^ +[0-9.]+% +vfs_open <-- path_openat$' text || fail "$(cat text)"
