@@ -68,16 +68,16 @@
 	__has_attribute(__no_caller_saved_registers__)
 #define rb_fast_rare	noinline __used __no_caller_saved_registers
 #ifdef CONFIG_X86_64
-#define RB_FAST_RETURN			"=a"
+#define RB_FAST_RETURN(ret)		"=a" (ret)
 #define RB_FAST_REGS(first, second)	"D" (first), "S" (second)
 #else
-#define RB_FAST_RETURN			"=A"	/* %edx:%eax */
+#define RB_FAST_RETURN(ret)		"=A" (ret)	/* %edx:%eax */
 #define RB_FAST_REGS(first, second)	"a" (first), "d" (second)
 #endif
 #define rb_fast_call(func, first, second)						\
 ({											\
 	u64 ret_;									\
-	asm volatile("call %c[target]" : RB_FAST_RETURN (ret_), ASM_CALL_CONSTRAINT :	\
+	asm volatile("call %c[target]" : RB_FAST_RETURN(ret_), ASM_CALL_CONSTRAINT :	\
 		     [target] "i" (func), RB_FAST_REGS(first, second) : "memory", "cc");	\
 	ret_;										\
 })

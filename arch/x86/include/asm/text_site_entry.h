@@ -54,7 +54,8 @@
 #define TEXT_KIND_PAGES		0
 #define TEXT_KIND_INSN		(256 * TEXT_WORD)
 #define TEXT_KIND_MAP		(TEXT_KIND_INSN + TEXT_WORD)
-#define TEXT_KIND_AREA		(TEXT_KIND_MAP + TEXT_WORD * TEXT_MAP_SIZE) /* the kernel's first one */
+/* The kernel's first one */
+#define TEXT_KIND_AREA		(TEXT_KIND_MAP + TEXT_WORD * TEXT_MAP_SIZE)
 #define TEXT_AREA_START		0
 #define TEXT_AREA_INDEXED	TEXT_WORD
 #define TEXT_AREA_INDEX		(2 * TEXT_WORD)
