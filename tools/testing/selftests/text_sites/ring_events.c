@@ -60,6 +60,7 @@ static struct kind {
 	const char	*folder;	/* of its format */
 	bool		told;		/* it tells context, number and time */
 	int		id;
+	unsigned int	number, time;	/* where the two are: by its format, as alignment varies */
 	unsigned long	count[CONTEXTS];
 	u64		next[CONTEXTS];	/* its number */
 	bool		skip[CONTEXTS];	/* ... or a higher one */
@@ -71,7 +72,7 @@ static struct kind {
 	{ .name = "marker", .folder = "ring_mark/pass", .told = true },
 };
 
-/* The data of an event: a function is told by its address. */
+/* The data of an event begins so: a function is told by its address. */
 struct data {
 	uint16_t	type;
 	uint8_t		flags, preempt_count;
@@ -80,8 +81,6 @@ struct data {
 		unsigned long	function;
 		int32_t		context;
 	};
-	u64		number;
-	u64		time;
 };
 
 static volatile bool follow;
@@ -123,9 +122,16 @@ static void find_kinds(void)
 		snprintf(path, sizeof(path), "%s/events/%s/format", folder, kinds[i].folder);
 		format = fopen(path, "r");
 		kinds[i].id = -1;
-		while (format && fgets(line, sizeof(line), format))
-			if (sscanf(line, "ID: %d", &kinds[i].id) == 1)
-				break;
+		while (format && fgets(line, sizeof(line), format)) {
+			const char *offset = strstr(line, "offset:");
+
+			sscanf(line, "ID: %d", &kinds[i].id);
+			/* They are its last two fields. */
+			if (offset) {
+				kinds[i].number = kinds[i].time;
+				sscanf(offset, "offset:%u", &kinds[i].time);
+			}
+		}
 		if (format)
 			fclose(format);
 	}
@@ -142,22 +148,31 @@ static int context_of(const struct kind *kind, const struct data *data)
 	return -1;
 }
 
+/* A number of 64 bits in an event */
+static u64 field(const struct data *data, unsigned int offset)
+{
+	u64 value;
+
+	memcpy(&value, (const char *)data + offset, sizeof(value));
+	return value;
+}
+
 static void check_told(struct kind *kind, const struct data *data, int context)
 {
+	const u64 number = field(data, kind->number), time = field(data, kind->time);
 	u64 next = kind->next[context];
 
 	if (!other_clock) {
-		if (data->time < last[context])
+		if (time < last[context])
 			die("%s %s %llu: passed at %llu, after an event at %llu", kind->name,
-			    contexts[context], data->number, data->time, last[context]);
-		if (now < data->time)
+			    contexts[context], number, time, last[context]);
+		if (now < time)
 			die("%s %s %llu: passed at %llu, but is at %llu", kind->name,
-			    contexts[context], data->number, data->time, now);
+			    contexts[context], number, time, now);
 	}
-	if (gaps || kind->skip[context] ? data->number < next : data->number != next)
-		die("%s %s %llu instead of %llu", kind->name, contexts[context],
-		    data->number, next);
-	kind->next[context] = data->number + 1;
+	if (gaps || kind->skip[context] ? number < next : number != next)
+		die("%s %s %llu instead of %llu", kind->name, contexts[context], number, next);
+	kind->next[context] = number + 1;
 	kind->skip[context] = false;
 }
 
@@ -168,7 +183,7 @@ static void count(const struct data *data, unsigned int length)
 
 		if (kind->id != data->type)
 			continue;
-		if (length < (kind->told ? sizeof(*data) : offsetof(struct data, number)))
+		if (length < sizeof(*data) || (kind->told && length < kind->time + sizeof(u64)))
 			die("%s of %u bytes", kind->name, length);
 		context = context_of(kind, data);
 		if (context < 0 || context >= CONTEXTS)
