@@ -123,13 +123,15 @@ static void find_kinds(void)
 		format = fopen(path, "r");
 		kinds[i].id = -1;
 		while (format && fgets(line, sizeof(line), format)) {
-			const char *offset = strstr(line, "offset:");
+			const char *at = strstr(line, "offset:");
+			unsigned int offset;
 
-			sscanf(line, "ID: %d", &kinds[i].id);
+			if (sscanf(line, "ID: %d", &kinds[i].id) == 1)
+				continue;
 			/* They are its last two fields. */
-			if (offset) {
+			if (at && sscanf(at, "offset:%u", &offset) == 1) {
 				kinds[i].number = kinds[i].time;
-				sscanf(offset, "offset:%u", &kinds[i].time);
+				kinds[i].time = offset;
 			}
 		}
 		if (format)
