@@ -298,15 +298,20 @@ restricted_as_ever()
 # A task in a function that it is not followed into, when this ends: until that returns, not.
 not_followed_until_it_returns()
 {
+	local sleeper nothing
+
 	begin 'duration > 400ms' $SLEEP do_nanosleep hrtimer_try_to_cancel hrtimer_start_range_ns
 	grep -q hrtimer_try_to_cancel set_ftrace_filter || skip "no hrtimer_try_to_cancel"
 	echo do_nanosleep > set_graph_notrace
-	sleep 0.6 &
-	# Whoever waits for it by a sleep may be late, and sleep as long.
 	exec {nothing}<> <(:)
-	until grep -q '(sleep) S' /proc/$!/stat; do read -rt 0.05 -u "$nothing" _ || :; done
+	sleep 2 &
+	sleeper=$!
+	# Whoever waits for it by a sleep may be late, and sleep as long.
+	while [ -e /proc/$sleeper ] && ! grep -q '(sleep) S' /proc/$sleeper/stat; do
+		read -rt 0.05 -u "$nothing" _ || :
+	done
 	echo > set_graph_notrace
-	wait
+	wait "$sleeper"
 	echo 0 > tracing_on
 	equal "calls" "$(calls | xargs)" "$SLEEP();"
 }
