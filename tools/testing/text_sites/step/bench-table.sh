@@ -8,7 +8,10 @@ bench=$BUILD/bench
 to=$bench${KARCH:+/$KARCH}
 was=base${KARCH:+-$KARCH} is=text_sites${KARCH:+-$KARCH}
 ratios=()
-[ -z "$KARCH" ] || [ ! -e "$bench/table.tsv" ] || ratios=("$bench/table.tsv")
+if [ -n "$KARCH" ]; then
+	ratios=("$bench/table.tsv")
+	[ -e "${ratios[0]}" ] || ratios=(/dev/null)
+fi
 mkdir -p "$to"
 
 # counts KERNEL: of the parts that ROWS picks
