@@ -66,14 +66,97 @@
 #define TEXT_PENDING		0x40000000
 
 #ifdef __ASSEMBLY__
-#ifndef CONFIG_TEXT_SITES
-.macro TEXT_SITE_INT3
+#ifdef CONFIG_TEXT_SITES
+
+#include <asm/asm.h>
+#include <asm/page_types.h>
+
+#ifdef CONFIG_X86_64
+#define TEXT_SEG
+#else
+#define TEXT_SEG	%ss:
+#endif
+
+/*
+ * With ax, cx, dx and si on the stack, and above them a word and the frame of the exception:
+ * %si becomes the address that the site's pending target has, 0 for none, which flags tell, and
+ * %dx the kind. Goes to @none if there is no such site.
+ */
+.macro TEXT_SITE_FIND none:req
+	/* %dx: the area; %ax: the address; %cx: how far it is into what is indexed */
+	mov	TEXT_SEG _ASM_RIP(text_sites_kind), %_ASM_DX
+	add	$TEXT_KIND_AREA, %_ASM_DX
+	mov	5 * TEXT_WORD(%_ASM_SP), %_ASM_AX
+	dec	%_ASM_AX
+	mov	%_ASM_AX, %_ASM_CX
+	sub	TEXT_SEG TEXT_AREA_START(%_ASM_DX), %_ASM_CX
+	cmp	TEXT_SEG TEXT_AREA_INDEXED(%_ASM_DX), %_ASM_CX
+	jb	.Lin_area_\@
+
+	/* Not in the kernel's text: the map says where. */
+	mov	%_ASM_AX, %_ASM_CX
+	shr	$PAGE_SHIFT + TEXT_LEAF_SHIFT, %_ASM_CX
+	andl	$TEXT_MAP_SIZE - 1, %ecx
+	mov	TEXT_SEG TEXT_KIND_MAP - TEXT_KIND_AREA(%_ASM_DX, %_ASM_CX, TEXT_WORD), %_ASM_DX
+	movl	%eax, %ecx
+	shrl	$PAGE_SHIFT, %ecx
+	andl	$(1 << TEXT_LEAF_SHIFT) - 1, %ecx
+	mov	TEXT_SEG (%_ASM_DX, %_ASM_CX, TEXT_WORD), %_ASM_DX
+	mov	%_ASM_AX, %_ASM_CX
+	sub	TEXT_SEG TEXT_AREA_START(%_ASM_DX), %_ASM_CX
+	cmp	TEXT_SEG TEXT_AREA_INDEXED(%_ASM_DX), %_ASM_CX
+	jae	\none
+
+.Lin_area_\@:
+	/* Carry is set, but if one of the branches was mispredicted. */
+	sbb	%_ASM_SI, %_ASM_SI
+	and	%_ASM_SI, %_ASM_CX
+
+	/*
+	 * %cx: the site, one of those in the granule: the last one in the index ends it.
+	 * %eax: from its record to the address, as the record says it. Both are in the
+	 * same 2 GB.
+	 */
+	shr	$TEXT_GRANULE_SHIFT, %_ASM_CX
+	mov	TEXT_SEG TEXT_AREA_INDEX(%_ASM_DX), %_ASM_SI
+	movl	TEXT_SEG (%_ASM_SI, %_ASM_CX, 4), %ecx
+	mov	TEXT_SEG TEXT_AREA_SITES(%_ASM_DX), %_ASM_SI
+	lea	-8(%_ASM_SI, %_ASM_CX, 8), %_ASM_CX
+	subl	%ecx, %eax
+.Lnext_\@:
+	add	$8, %_ASM_CX
+	subl	$8, %eax
+	cmpl	TEXT_SEG (%_ASM_CX), %eax
+	jg	.Lnext_\@
+	jne	\none
+
+	/* Two bytes of the state are the id of where what the site holds now goes. */
+	movl	TEXT_SEG 4(%_ASM_CX), %ecx
+	testl	$TEXT_PENDING, %ecx
+	jz	\none
+	mov	TEXT_SEG TEXT_AREA_KIND(%_ASM_DX), %_ASM_DX
+	movzbl	%ch, %esi
+	movzbl	%cl, %ecx
+	mov	TEXT_SEG TEXT_KIND_PAGES(%_ASM_DX, %_ASM_SI, TEXT_WORD), %_ASM_SI
+	test	%_ASM_SI, %_ASM_SI	/* Values have none. */
+	jz	\none
+	imull	$TEXT_TARGET_LEN, %ecx, %ecx
+	mov	TEXT_SEG (%_ASM_SI, %_ASM_CX), %_ASM_SI
+	test	%_ASM_SI, %_ASM_SI
 .endm
-#elif defined(CONFIG_X86_64)
+
+#ifdef CONFIG_X86_64
 #include <asm/text_site_entry_64.h>
 #else
 #include <asm/text_site_entry_32.h>
 #endif
+
+#else /* !CONFIG_TEXT_SITES */
+
+.macro TEXT_SITE_INT3
+.endm
+
+#endif /* CONFIG_TEXT_SITES */
 
 #else /* !__ASSEMBLY__ */
 

@@ -3,13 +3,12 @@
 #ifndef _ASM_X86_TEXT_SITE_ENTRY_32_H
 #define _ASM_X86_TEXT_SITE_ENTRY_32_H
 
-#include <asm/page_types.h>
 #include <asm/processor-flags.h>
 #include <asm/segment.h>
 
 /*
  * In the entry code of int3, with a word above the frame of the exception. Goes on behind it
- * with all as it was if the breakpoint is not dealt with. The steps are those of 64 bits.
+ * with all as it was if the breakpoint is not dealt with.
  */
 .macro TEXT_SITE_INT3
 	/*
@@ -29,60 +28,7 @@
 	pushl	%edx
 	pushl	%esi
 
-	/* %edx: the area; %eax: the address; %ecx: how far it is into what is indexed */
-	movl	%ss:text_sites_kind, %edx
-	addl	$TEXT_KIND_AREA, %edx
-	movl	5*4(%esp), %eax
-	decl	%eax
-	movl	%eax, %ecx
-	subl	%ss:TEXT_AREA_START(%edx), %ecx
-	cmpl	%ss:TEXT_AREA_INDEXED(%edx), %ecx
-	jb	.Lin_area_\@
-
-	movl	%eax, %ecx
-	shrl	$PAGE_SHIFT + TEXT_LEAF_SHIFT, %ecx
-	andl	$TEXT_MAP_SIZE - 1, %ecx
-	movl	%ss:TEXT_KIND_MAP - TEXT_KIND_AREA(%edx, %ecx, 4), %edx
-	movl	%eax, %ecx
-	shrl	$PAGE_SHIFT, %ecx
-	andl	$(1 << TEXT_LEAF_SHIFT) - 1, %ecx
-	movl	%ss:(%edx, %ecx, 4), %edx
-	movl	%eax, %ecx
-	subl	%ss:TEXT_AREA_START(%edx), %ecx
-	cmpl	%ss:TEXT_AREA_INDEXED(%edx), %ecx
-	jae	.Lrestore_\@
-
-.Lin_area_\@:
-	sbbl	%esi, %esi
-	andl	%esi, %ecx
-
-	/* %ecx: the site; %eax: from its record to the address */
-	shrl	$TEXT_GRANULE_SHIFT, %ecx
-	movl	%ss:TEXT_AREA_INDEX(%edx), %esi
-	movl	%ss:(%esi, %ecx, 4), %ecx
-	movl	%ss:TEXT_AREA_SITES(%edx), %esi
-	leal	-8(%esi, %ecx, 8), %ecx
-	subl	%ecx, %eax
-.Lnext_\@:
-	addl	$8, %ecx
-	subl	$8, %eax
-	cmpl	%ss:(%ecx), %eax
-	jg	.Lnext_\@
-	jne	.Lrestore_\@
-
-	/* %esi: where what it holds now goes */
-	movl	%ss:4(%ecx), %ecx
-	testl	$TEXT_PENDING, %ecx
-	jz	.Lrestore_\@
-	movl	%ss:TEXT_AREA_KIND(%edx), %edx
-	movzbl	%ch, %esi
-	movzbl	%cl, %ecx
-	movl	%ss:TEXT_KIND_PAGES(%edx, %esi, 4), %esi
-	testl	%esi, %esi	/* of values there are none */
-	jz	.Lrestore_\@
-	imull	$TEXT_TARGET_LEN, %ecx, %ecx
-	movl	%ss:(%esi, %ecx), %esi
-	testl	%esi, %esi
+	TEXT_SITE_FIND .Lrestore_\@
 	jnz	.Lgoes_\@
 
 	/* A NOP: %eip is behind its first byte. */

@@ -5,7 +5,6 @@
 
 #include <asm/alternative.h>
 #include <asm/cpufeatures.h>
-#include <asm/page_types.h>
 #include <asm/unwind_hints.h>
 
 /*
@@ -24,66 +23,7 @@
 	pushq	%rdx
 	pushq	%rsi
 
-	/* %rdx: the area; %rax: the address; %rcx: how far it is into what is indexed */
-	movq	text_sites_kind(%rip), %rdx
-	addq	$TEXT_KIND_AREA, %rdx
-	movq	5*8(%rsp), %rax
-	decq	%rax
-	movq	%rax, %rcx
-	subq	TEXT_AREA_START(%rdx), %rcx
-	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
-	jb	.Lin_area_\@
-
-	/* Not in the kernel's text: the map says where. */
-	movq	%rax, %rcx
-	shrq	$PAGE_SHIFT + TEXT_LEAF_SHIFT, %rcx
-	andl	$TEXT_MAP_SIZE - 1, %ecx
-	movq	TEXT_KIND_MAP - TEXT_KIND_AREA(%rdx, %rcx, 8), %rdx
-	movl	%eax, %ecx
-	shrl	$PAGE_SHIFT, %ecx
-	andl	$(1 << TEXT_LEAF_SHIFT) - 1, %ecx
-	movq	(%rdx, %rcx, 8), %rdx
-	movq	%rax, %rcx
-	subq	TEXT_AREA_START(%rdx), %rcx
-	cmpq	TEXT_AREA_INDEXED(%rdx), %rcx
-	jae	.Lrestore_\@
-
-.Lin_area_\@:
-	/* Carry is set, but if one of the branches was mispredicted. */
-	sbbq	%rsi, %rsi
-	andq	%rsi, %rcx
-
-	/*
-	 * %rcx: the site, one of those in the granule: the last one in the index ends it.
-	 * %eax: from its record to the address, as the record says it. Both are in the
-	 * same 2 GB.
-	 */
-	shrq	$TEXT_GRANULE_SHIFT, %rcx
-	movq	TEXT_AREA_INDEX(%rdx), %rsi
-	movl	(%rsi, %rcx, 4), %ecx
-	movq	TEXT_AREA_SITES(%rdx), %rsi
-	leaq	-8(%rsi, %rcx, 8), %rcx
-	subl	%ecx, %eax
-.Lnext_\@:
-	addq	$8, %rcx
-	subl	$8, %eax
-	cmpl	(%rcx), %eax
-	jg	.Lnext_\@
-	jne	.Lrestore_\@
-
-	/* %rsi: where what it holds now goes; two bytes of the state are the id of that */
-	movl	4(%rcx), %ecx
-	testl	$TEXT_PENDING, %ecx
-	jz	.Lrestore_\@
-	movq	TEXT_AREA_KIND(%rdx), %rdx
-	movzbl	%ch, %esi
-	movzbl	%cl, %ecx
-	movq	TEXT_KIND_PAGES(%rdx, %rsi, 8), %rsi
-	testq	%rsi, %rsi	/* of values there are none */
-	jz	.Lrestore_\@
-	imull	$TEXT_TARGET_LEN, %ecx, %ecx
-	movq	(%rsi, %rcx), %rsi
-	testq	%rsi, %rsi
+	TEXT_SITE_FIND .Lrestore_\@
 	jnz	.Lgoes_\@
 
 	/* A NOP: %rip is behind its first byte. */
