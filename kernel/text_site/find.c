@@ -243,7 +243,10 @@ static void area_index(struct text_area *area)
 
 	if (!area->table->mod && nr > area->nr)
 		return;
-	/* See "vmalloc" in x86's text_site_entry.h. */
+	/*
+	 * Reading vmalloc memory may fault on 32-bit x86, and the fault handler has sites in the
+	 * kernel's text: looking these up must not fault again.
+	 */
 	if (area->table->mod)
 		index = kvmalloc_array(nr, sizeof(*index), GFP_KERNEL | __GFP_NOWARN);
 	else

@@ -42,16 +42,16 @@
  * commit_page. A writer that disables recording, to reset or to resize the buffer, waits
  * for an RCU grace period or runs on this CPU: preemption is off.
  *
- * On 32 bits, a time stamp is two words, which are read and set here one after the other. Who
- * comes in between reads and sets both at once:
+ * On 32 bits, a time stamp is two words, which the short path reads and writes one after the
+ * other. Other writers read and write both at once. An interrupting writer lands
  *
- * read		If it has set any, the check finds @commits changed.
- * B and D	What is half set is equal to the other stamp, and then that is the time which
- *		both tell, or it is not: then it uses a full time stamp. When it has written, both
- *		stamps are its time. After the second half they still are, or they differ: then
- *		the next event has a full time stamp. What it does to before_stamp when it
- *		discards is undone by B or not, in halves too: if that makes a difference,
- *		@commits has changed, and before_stamp becomes 0, all at once.
+ * in a read	If it has written a time stamp, the check finds that @commits has changed.
+ * in B or D	If the half-written stamp equals the other stamp, either time is the right one.
+ *		If not, the interrupting writer uses a full time stamp, and leaves its own time
+ *		in both. Writing the second half leaves them equal, or makes them differ, and
+ *		the next event gets a full time stamp. If it has discarded its event, it has set
+ *		before_stamp to 0. B may overwrite half of that; but @commits has changed, so
+ *		before_stamp becomes 0 again, as a whole.
  */
 
 /* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
@@ -99,7 +99,7 @@
 	data_race(*(const typeof(value) *)&(counter)) == (value);			\
 })
 
-/* A time stamp, which may take two steps: see "On 32 bits" above. */
+/* A time stamp, not read or written as a whole on 32 bits: see above */
 #define rb_fast_time(stamp)		READ_ONCE(*(const u64 *)&(stamp))
 #define rb_fast_set_time(stamp, to)	WRITE_ONCE(*(u64 *)&(stamp), to)
 

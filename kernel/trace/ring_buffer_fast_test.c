@@ -986,7 +986,7 @@ static void fast_test_clocks(struct kunit *test)
 		const u64 cycles = get_random_u64() >> (1 + i % 63);
 
 		scoped_guard(irq) {
-			const unsigned long mul = this_cpu_read(sched_clock_scale.mul);
+			const unsigned long mul = sched_clock_mul();
 
 			before = native_sched_clock_from_tsc(cycles);
 			now = mul ? sched_clock_from_cycles(cycles, mul) : before;

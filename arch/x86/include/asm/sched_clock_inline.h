@@ -13,12 +13,12 @@
 
 #include <asm/msr.h>
 
-/* Of what the multiplier counts: its binary digits behind the point */
+/* The multiplier is a fixed-point number with so many fractional bits. */
 #define SCHED_CLOCK_SHIFT	(BITS_PER_LONG - 1)
 
 /**
  * struct sched_clock_scale - how this CPU's counter becomes the time of sched_clock()
- * @mul: 2^-SCHED_CLOCK_SHIFT ns for each cycle; 0: sched_clock() is to be called
+ * @mul: ns per cycle, in units of 2^-SCHED_CLOCK_SHIFT; 0: call sched_clock()
  * @offset: of the time, in ns
  *
  * @mul becomes 0 before sched_clock() changes. It becomes another value an RCU grace
@@ -39,7 +39,10 @@ static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
 {
 	u64 time, low;
 
-	/* mul_u64_u64_shr(cycles << 1, mul, 64), which aligns the stack */
+	/*
+	 * mul_u64_u64_shr(cycles << 1, mul, 64), which aligns the stack. A counter that starts
+	 * with the machine does not reach 2^63.
+	 */
 	asm("mulq %[mul]" : "=a" (low), "=d" (time) : "0" (cycles << 1), [mul] "r" (mul) : "cc");
 	return time;
 }
@@ -50,10 +53,7 @@ static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
 }
 #endif
 
-/*
- * The time of a counter's value, to the bit what native_sched_clock() makes of it. A counter
- * that starts with the machine does not reach 2^63.
- */
+/* The time of a counter's value, to the bit what native_sched_clock() makes of it */
 static __always_inline u64 sched_clock_from_cycles(u64 cycles, unsigned long mul)
 {
 	const u64 time = sched_clock_scaled(cycles, mul);

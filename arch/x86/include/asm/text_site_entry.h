@@ -34,15 +34,14 @@
  *
  * With FRED the exception does not come here. Xen PV does, but cannot use IRET.
  *
- * On 32 bits, most of this holds for less: there are no swapgs, ORC, #VC, Xen PV or FRED. What
- * differs:
+ * On 32 bits, there is no swapgs, ORC, #VC, Xen PV or FRED. What differs:
  *
- * - From user mode, segments may be anything but for %ss, so that is what memory is read by.
- * - vmalloc's memory, where a module's table is, may have to be mapped by a page fault first,
- *   which goes on below. The index of the kernel's own text is not there: it leads to the sites
- *   of what deals with that fault, too.
- * - An NMI uses the same stack, below %esp. Who unwinds it goes by %ebp, which is not changed, and
- *   leaves out the caller of the function whose site this is, as at its first instruction.
+ * - User mode may load any segment register but %ss, so memory is read through %ss.
+ * - A module's table is in vmalloc memory, and reading that may fault. The fault nests below
+ *   %esp. Its handler has sites in the kernel's text, so the index of that is not in vmalloc
+ *   memory.
+ * - An NMI uses the same stack, below %esp. The unwinder follows %ebp, which is not changed. It
+ *   misses the caller of the interrupted function, as at the first instruction of any function.
  */
 #ifndef _ASM_X86_TEXT_SITE_ENTRY_H
 #define _ASM_X86_TEXT_SITE_ENTRY_H

@@ -11,10 +11,7 @@
  * with all as it was if the breakpoint is not dealt with.
  */
 .macro TEXT_SITE_INT3
-	/*
-	 * From user mode, no segment can be relied on but %ss, not even by a branch that was
-	 * mispredicted.
-	 */
+	/* %ds may still be the user's, also if one of these branches was mispredicted. */
 	testb	$USER_SEGMENT_RPL_MASK, 2*4(%esp)
 	jnz	.Lnot_here_\@
 #ifdef CONFIG_VM86

@@ -306,7 +306,7 @@ not_followed_until_it_returns()
 	exec {nothing}<> <(:)
 	sleep 2 &
 	sleeper=$!
-	# Whoever waits for it by a sleep may be late, and sleep as long.
+	# Not by a sleep: on a slow machine, that could take longer than 400 ms, too.
 	while [ -e /proc/$sleeper ] && ! grep -q '(sleep) S' /proc/$sleeper/stat; do
 		read -rt 0.05 -u "$nothing" _ || :
 	done

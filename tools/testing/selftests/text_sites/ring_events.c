@@ -60,7 +60,7 @@ static struct kind {
 	const char	*folder;	/* of its format */
 	bool		told;		/* it tells context, number and time */
 	int		id;
-	unsigned int	number, time;	/* where the two are: by its format, as alignment varies */
+	unsigned int	number, time;	/* their offsets, from its format */
 	unsigned long	count[CONTEXTS];
 	u64		next[CONTEXTS];	/* its number */
 	bool		skip[CONTEXTS];	/* ... or a higher one */

@@ -264,7 +264,7 @@ static void check(void)
 		printf("  %s, which left %u to the general path\n", ways[way].name, general[way]);
 		if (general[way] > CHECKED / 20)
 			wrong("the short path was not taken");
-		/* The first event of a page is not for it. */
+		/* It does not write the first event of a page. */
 		if (!general[way])
 			wrong("the short path was always taken");
 	}

@@ -59,7 +59,7 @@ asm("	.pushsection .text, \"ax\", @progbits\n"
 "	.set	direct_many_nr, direct_many_nr + 1\n"
 "	.endr\n"
 "direct_many_end:\n"
-"	int3\n"	/* The functions, which come next, have no other name. */
+"	int3\n"	/* Keeps this name off the function that comes next. */
 "	.noaltmacro\n"
 "	.popsection\n");
 

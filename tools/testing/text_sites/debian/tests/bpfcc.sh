@@ -13,7 +13,7 @@ busy()
 	return "$status"
 }
 
-# With -M it would not end: Python leaves no program from within a callback.
+# -M does not end it: Python cannot exit from within a callback.
 traced()
 {
 	local tracer

@@ -1,2 +1,2 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* 64-bit code multiplies by itself. */
+/* 64-bit code needs nothing of this. */
