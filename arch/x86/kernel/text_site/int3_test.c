@@ -131,13 +131,16 @@ static int missed(struct notifier_block *nb, unsigned long event, void *args)
 
 static struct notifier_block die_notifier = { .notifier_call = missed, .priority = INT_MAX };
 
-/* What call_both() counts, in NMIs, too: calls, and those that changed registers */
+/* What call_both() counts, in NMIs, too: calls, and those that changed registers or flags */
 static local_t nr_calls, nr_wrong;
 
 static void call_both(void)
 {
+	const bool irqs_off = irqs_disabled();
+
 	local_add(int3_test_call() != ALL_REGS, &nr_wrong);
 	local_add(int3_test_call_shifted() != ALL_REGS, &nr_wrong);
+	local_add(irqs_disabled() != irqs_off, &nr_wrong);
 	local_add(2, &nr_calls);
 }
 
