@@ -138,7 +138,7 @@ for my $name (qw(marker immediate)) {
 }
 put("$dir/harness/steps", <<'SH');
 #!/bin/bash
-echo "$TS_TOP: $*" >>"$TS_BUILD/steps"
+echo "$TS_TOP: ${VARIANT:+$VARIANT }$*" >>"$TS_BUILD/steps"
 mkdir -p "$TS_BUILD/kernel"
 ! grep -q error "$TS_TOP"/kernel/*.txt || { echo 'kernel: does not compile'; exit 1; }
 cp "$TS_TOP"/kernel/*.txt "$TS_BUILD/kernel/"
@@ -147,8 +147,9 @@ put("$dir/harness/vm/machine", <<'SH');
 #!/bin/bash
 suites='immediate marker'
 case $* in *filter_glob=marker*) suites=marker ;; *filter_glob=*) suites=immediate ;; esac
-cd "$TS_BUILD/kernel"
 exec >"$TS_BUILD/log/mutants.console"
+case $* in *"--kernel $TS_BUILD/text_sites-other "*) echo 'BUG: other' ;; esac
+cd "$TS_BUILD/kernel"
 ! grep -q panic *.txt || { echo 'Kernel panic - not syncing'; exit 125; }
 for suite in $suites; do
 	grep -q bad $suite.txt && not='not ' || not=''
@@ -188,5 +189,20 @@ unlink "$dir/build/steps";
 like($out, qr/^mutants: a: red: marker: test_it$/m, 'one that is to be alone is');
 like($out, qr/^mutants: b: broken: does not build: kernel: does not compile$/m, 'one that does not compile');
 is($status, 1, '  is an error');
+
+put("$top/tools/testing/text_sites/config/variant-other.config", '');
+kernel_toy('a', 'marker', 'bad');
+kernel_toy('b', 'immediate', 'harmless', "Kernel: other\n");
+unlink "$dir/build/steps";
+($out, $status) = run();
+like($out, qr/^mutants: error: a test of the kernel fails without any mutant: kernel log \(BUG: other\)$/m,
+	'one for another kernel: boots that');
+@steps = map { s/.*: //r } split /\n/, get("$dir/build/steps");
+is_deeply(\@steps, ['packages tree kernel rootfs', 'tree kernel', 'tree kernel',
+		    'other packages tree kernel rootfs'], '  and builds it');
+
+kernel_toy('b', 'immediate', 'bad', "Kernel: no_such\n");
+($out, $status) = run('--check');
+is($out, "mutants: b.patch: there is no variant no_such\n", 'one for a kernel that is not there: says so');
 
 done_testing();
