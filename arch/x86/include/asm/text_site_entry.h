@@ -37,6 +37,7 @@
  * On 32 bits, there is no swapgs, ORC, #VC, Xen PV or FRED. What differs:
  *
  * - User mode may load any segment register but %ss, so memory is read through %ss.
+ * - In VM86 mode, %cs may look like the kernel's, while the page tables are the user's.
  * - A module's table is in vmalloc memory, and reading that may fault. The fault nests below
  *   %esp. Its handler has sites in the kernel's text, so the index of that is not in vmalloc
  *   memory.
