@@ -194,6 +194,23 @@ skip text_site_nop: old: not on this processor
 pass kernel log
 EXPECTED
 
+# Each suite that there is
+my $sources = dirname(__FILE__) . '/../../../..';
+my @suites;
+for my $file (split /\n/, qx(find '$sources/arch' '$sources/kernel' -name '*_test.c')) {
+	open my $in, '<', $file or die "$file: $!\n";
+	local $/;
+	push @suites, <$in> =~ /struct kunit_suite \w+ = \{\s*\.name\s*= "(\w+)"/g;
+}
+cmp_ok(scalar @suites, '>', 15, 'our suites are found');
+is_read("a test of $_ counts", <<"LOG", "pass $_: one\npass kernel log\n", 0, 'console') for @suites;
+[    1.000000] 1..1
+[    1.000001]     # Subtest: $_
+[    1.000001]     1..1
+[    1.000002]     ok 1 one
+[    1.000003] ok 1 $_
+LOG
+
 is_read('KUnit tests that should have run', "[    1.000000] fine\n",
 	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
 is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
