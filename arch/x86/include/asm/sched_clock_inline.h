@@ -7,7 +7,6 @@
 
 #include <linux/bits.h>
 #include <linux/jump_label.h>
-#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
 
@@ -34,22 +33,36 @@ DECLARE_PER_CPU_ALIGNED(struct sched_clock_scale, sched_clock_scale);
 /* Of tsc.c: is the counter read at all? */
 DECLARE_STATIC_KEY_FALSE(__use_tsc);
 
+/* A counter that starts with the machine does not reach 2^63. */
 #ifdef CONFIG_X86_64
 static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
 {
 	u64 time, low;
 
-	/*
-	 * mul_u64_u64_shr(cycles << 1, mul, 64), which aligns the stack. A counter that starts
-	 * with the machine does not reach 2^63.
-	 */
+	/* mul_u64_u64_shr(cycles << 1, mul, 64), which aligns the stack */
 	asm("mulq %[mul]" : "=a" (low), "=d" (time) : "0" (cycles << 1), [mul] "r" (mul) : "cc");
 	return time;
 }
 #else
 static __always_inline u64 sched_clock_scaled(u64 cycles, unsigned long mul)
 {
-	return mul_u64_u32_shr(cycles, mul, SCHED_CLOCK_SHIFT);
+	u32 high;
+
+	/*
+	 * (cycles << 1) * mul >> 32, of two halves. The compiler keeps both products in memory,
+	 * and asks whether there is a second one.
+	 */
+	asm("movl	%%edx, %[high]\n\t"
+	    "addl	%%eax, %%eax\n\t"
+	    "adcl	%[high], %[high]\n\t"
+	    "mull	%[mul]\n\t"
+	    "movl	%[high], %%eax\n\t"
+	    "movl	%%edx, %[high]\n\t"
+	    "mull	%[mul]\n\t"
+	    "addl	%[high], %%eax\n\t"
+	    "adcl	$0, %%edx"
+	    : "+A" (cycles), [high] "=&r" (high) : [mul] "rm" (mul) : "cc");
+	return cycles;
 }
 #endif
 
