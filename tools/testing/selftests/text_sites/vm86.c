@@ -18,7 +18,7 @@
 #define START	0x100
 #define INT3	0xcc
 
-static int breakpoint(void)
+static int trap_once(void)
 {
 	struct vm86plus_struct v86 = {
 		.regs = {
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	}
 	code[START] = INT3;
 	for (long nr = argc > 1 ? atol(argv[1]) : 1; nr > 0 && !status; nr--)
-		status = breakpoint();
+		status = trap_once();
 	return status;
 }
 #else
