@@ -154,10 +154,10 @@ tools_read_them()
 	local dir text
 	begin ksys_lseek
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
-	echo nop > current_tracer
+	seek 77 0
+	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	trace-cmd record -q -o "$dir/dat" -p function -O func-args -l ksys_lseek \
-		perl -e 'open(F, "<", "/proc/version"); sysseek(F, 77, 0)' > /dev/null
+	trace-cmd extract -o "$dir/dat" > /dev/null
 	text=$(trace-cmd report -i "$dir/dat" 2>&1)
 	[[ $text != *FAILED* ]] || fail "not understood: $text"
 	grep -q 'function: *ksys_lseek' <<< "$text" || fail "no event: $text"

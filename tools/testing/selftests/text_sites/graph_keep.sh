@@ -560,12 +560,12 @@ tools_read_them()
 {
 	local dir text
 	need_values
-	begin 'ret == -2' $OPEN
+	begin 'ret == -2' $OPEN $INNER
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
-	echo nop > current_tracer
+	! cat /no_such_file 2> /dev/null || fail "there is such a file"
+	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	trace-cmd record -q -o "$dir/dat" -p function_graph -l $OPEN -l $INNER \
-		cat /no_such_file > /dev/null 2>&1 || :
+	trace-cmd extract -o "$dir/dat" > /dev/null
 	text=$(trace-cmd report -i "$dir/dat" 2>&1)
 	rm -r "$dir"
 	[[ $text != *FAILED* ]] || fail "not understood: $text"
