@@ -255,10 +255,10 @@ tools_read_them()
 	begin ksys_lseek vfs_llseek
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
 	echo 0 > $RETADDR
-	seek 77 0
+	lseek 77
 	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	trace-cmd extract -o "$dir/dat" > /dev/null
+	trace-cmd extract -q -o "$dir/dat" > /dev/null
 	text=$(trace-cmd report -i "$dir/dat" 2>&1)
 	[[ $text != *FAILED* ]] || fail "not understood: $text"
 	grep -qE 'funcgraph_entry: .*ksys_lseek\(.*\);' <<< "$text" || fail "no event: $text"
