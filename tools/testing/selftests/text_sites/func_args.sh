@@ -157,7 +157,7 @@ tools_read_them()
 	seek 77 0
 	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	trace-cmd extract -q -o "$dir/dat" > /dev/null
+	text=$(trace-cmd extract -o "$dir/dat" 2>&1) || fail "not taken: $text"
 	text=$(trace-cmd report -i "$dir/dat" 2>&1)
 	[[ $text != *FAILED* ]] || fail "not understood: $text"
 	grep -q 'function: *ksys_lseek' <<< "$text" || fail "no event: $text"

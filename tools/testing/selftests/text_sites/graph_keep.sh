@@ -565,7 +565,7 @@ tools_read_them()
 	! cat /no_such_file 2> /dev/null || fail "there is such a file"
 	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	trace-cmd extract -q -o "$dir/dat" > /dev/null
+	text=$(trace-cmd extract -o "$dir/dat" 2>&1) || fail "not taken: $text"
 	text=$(trace-cmd report -i "$dir/dat" 2>&1)
 	rm -r "$dir"
 	[[ $text != *FAILED* ]] || fail "not understood: $text"
