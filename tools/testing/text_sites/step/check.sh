@@ -62,8 +62,8 @@ check_selftests()
 {
 	local log=$LOG/check-selftests.log why=
 	# In the tree: given with O=, their modules would be looked for in that kernel.
-	local make=(make -C "$TREE/tools/testing/selftests" TARGETS=text_sites FORCE_TARGETS=1
-		KDIR="$OUT" --no-print-directory)
+	local make=(make -j"$JOBS" -C "$TREE/tools/testing/selftests" TARGETS=text_sites
+		FORCE_TARGETS=1 KDIR="$OUT" --no-print-directory)
 	logged "$log" "compiling the selftests" "${make[@]}" ||
 		why="do not compile: $(first_error "$log")"
 	"${make[@]}" clean >>"$log" 2>&1 || why=${why:-cannot be cleaned up}

@@ -53,7 +53,7 @@ test_modules()
 	local build=$OUT/test_modules/$1 to=$kselftest/$1/test_modules module
 	mkdir -p "$build" "$to"
 	rsync -r "$TREE/tools/testing/selftests/$1/test_modules/" "$build/" &&
-		kbuild M="$build" modules || return
+		kbuild M="$build" -j"$JOBS" modules || return
 	for module in "$build"/*.ko; do
 		strip --strip-debug -o "$to/${module##*/}" "$module" || return
 	done
