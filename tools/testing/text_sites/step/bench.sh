@@ -22,7 +22,7 @@ parts()
 # measure PART PROCESSORS PARAMETERS
 measure()
 {
-	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))"
+	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))" >&2
 	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --smp "$2" --timeout 1800 \
 		--append "${3#-}" "$HARNESS/bench/machine.sh" "$1" ||
 		die "$KERNEL: $1 could not be measured (log: $(short "$LOG/bench-$KERNEL-$1.console"))"
@@ -101,10 +101,10 @@ measured() { cat "$OUT/arch/x86/boot/bzImage" "$ROOTFS.cpio" "$HARNESS/bench/mac
 
 main()
 {
-	local wanted name smp append of
+	local wanted before name smp append of
 	wanted=$(parts)
 	[ -n "$wanted" ] || return 0
-	for step in packages tree kernel rootfs; do "$HARNESS/step/$step.sh"; done
+	for before in packages tree kernel rootfs; do "$HARNESS/step/$before.sh"; done
 	of=$(measured)
 	while read -r name smp append <&3; do
 		if [ "$(stamp "bench-$KERNEL-$name")" = "$of" ]; then
