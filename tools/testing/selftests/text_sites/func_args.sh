@@ -155,11 +155,8 @@ tools_read_them()
 	begin ksys_lseek
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
 	seek 77 0
-	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	text=$(trace-cmd extract -o "$dir/dat" 2>&1) || fail "not taken: $text"
-	text=$(trace-cmd report -i "$dir/dat" 2>&1)
-	[[ $text != *FAILED* ]] || fail "not understood: $text"
+	extract "$dir/dat"
 	grep -q 'function: *ksys_lseek' <<< "$text" || fail "no event: $text"
 	text=$(trace-cmd report -i "$dir/dat" -R 2>&1)
 	grep -qiE 'ip=.*args=' <<< "$text" || fail "no field: $text"

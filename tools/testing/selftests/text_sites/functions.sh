@@ -186,6 +186,15 @@ expect_error()
 	[[ "$said" == *"$2"* ]] || fail "$1: '$said', expected '$2'"
 }
 
+# extract FILE: trace-cmd saves what was recorded in FILE; $text is its report
+extract()
+{
+	echo 0 > $TRACING/tracing_on
+	text=$(trace-cmd extract -o "$1" 2>&1) || fail "not extracted: $text"
+	text=$(trace-cmd report -i "$1" 2>&1)
+	[[ $text != *FAILED* ]] || fail "not understood: $text"
+}
+
 OPTIMIZATION=/proc/sys/debug/kprobes-optimization
 ROUND=/sys/module/text_site/parameters/round
 

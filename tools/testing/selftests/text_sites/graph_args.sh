@@ -256,11 +256,8 @@ tools_read_them()
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
 	echo 0 > $RETADDR
 	lseek 77
-	echo 0 > tracing_on
 	dir=$(mktemp -d)
-	text=$(trace-cmd extract -o "$dir/dat" 2>&1) || fail "not taken: $text"
-	text=$(trace-cmd report -i "$dir/dat" 2>&1)
-	[[ $text != *FAILED* ]] || fail "not understood: $text"
+	extract "$dir/dat"
 	grep -qE 'funcgraph_entry: .*ksys_lseek\(.*\);' <<< "$text" || fail "no event: $text"
 	text=$(trace-cmd report -i "$dir/dat" -R 2>&1)
 	grep -qiE 'func=.*depth=.*args=' <<< "$text" || fail "no field: $text"
