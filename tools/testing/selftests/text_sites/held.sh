@@ -77,7 +77,8 @@ gone()
 	fail "not freed: $left"
 }
 
-# ends JOB: it does within half a minute, also on a busy host; nothing else lets a task go
+# ends JOB: it does within half a minute, which only a busy host needs. A task is held until
+# let_go, so a job that waits for it does not end by then.
 ends()
 {
 	local i

@@ -28,7 +28,7 @@ one()
 main()
 {
 	local test name
-	# The models take longest, on one processor: nothing is to be left to others meanwhile.
+	# model.t takes longest and uses one processor: the others run beside it.
 	for test in "$HARNESS"/host/model.t "$HARNESS"/host/!(model).t; do
 		[ -e "$test" ] || continue
 		name=$(basename "$test" .t)
