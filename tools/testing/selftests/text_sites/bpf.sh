@@ -51,6 +51,8 @@ nothing_attached()
 	equal "enabled" "$(cat enabled_functions)" ""
 }
 
+none_enabled() { [ -z "$(cat enabled_functions)" ]; }
+
 arguments()
 {
 	start
@@ -160,7 +162,6 @@ detaching_waits_for_no_task_to_leave()
 # After those who were preempted in front of it have got to it, those who sleep in it leave.
 a_sleepable_program_waits_for_tasks_in_it()
 {
-	local i
 	[ -e kprobe_events ] || skip "no kprobe_events"
 	start
 	[ "$(bpf attach a fentry.s bpf_fentry_test1)" = ok ] || skip "no sleepable programs"
@@ -171,10 +172,7 @@ a_sleepable_program_waits_for_tasks_in_it()
 	echo > trace
 	echo 1 > events/kprobes/entry/enable
 	ok detach a
-	for i in $(seq 100); do
-		! grep -q 'func=__bpf_prog_put_rcu' trace || break
-		sleep 0.1
-	done
+	within 10 grep -q 'func=__bpf_prog_put_rcu' trace || :
 	equal "waits" "$(grep -c 'func=__bpf_prog_put_rcu' trace)" 1
 	remove_kprobe
 	nothing_attached
@@ -287,7 +285,6 @@ with_everything_traced()
 # The process that has attached them goes, and they with it.
 killed_with_programs_attached()
 {
-	local i
 	start
 	ok attach a fentry ksys_lseek
 	ok attach b fexit ksys_lseek
@@ -295,10 +292,7 @@ killed_with_programs_attached()
 	equal "enabled" "$(enabled)" "ksys_lseek security_file_ioctl"
 	kill -KILL "$bpf_pid"
 	wait "$bpf_pid" || :
-	for i in $(seq 100); do
-		[ -n "$(cat enabled_functions)" ] || break
-		sleep 0.1
-	done
+	within 10 none_enabled || :
 	nothing_attached
 }
 

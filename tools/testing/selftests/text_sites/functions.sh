@@ -115,6 +115,20 @@ equal()
 	[ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"
 }
 
+# within SECONDS COMMAND...: COMMAND succeeds, at once or some time later
+within()
+{
+	local left=$((10 * $1))
+	shift
+	until "$@"; do
+		[ $((left--)) -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+# has_ended PID
+has_ended() { ! kill -0 "$1" 2> /dev/null; }
+
 # What the entries of functions hold, one kind a line, as "KIND NUMBER"; the
 # names of the NOPs are all "nop". Functions by pattern of available names.
 site_text()

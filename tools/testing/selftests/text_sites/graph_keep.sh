@@ -42,16 +42,10 @@ count() { calls "${2:-.}" | grep -cxE " *($1)" || :; }
 # used [FOLDER]: how many pages have trees in them
 used() { sed -n 's/^# \([0-9]*\) of .*/\1/p' "${1:-.}/graph_keep"; }
 
+none_are_used() { [ "$(used)" = 0 ]; }
+
 # Programs that still run may open something.
-all_are_given_back()
-{
-	local _
-	for _ in $(seq 50); do
-		[ "$(used)" != 0 ] || return 0
-		sleep 0.1
-	done
-	fail "pages in use: $(used)"
-}
+all_are_given_back() { within 5 none_are_used || fail "pages in use: $(used)"; }
 
 # Where error messages go, without opening anything
 exec 7> /dev/null
@@ -424,19 +418,13 @@ kernel_threads()
 # Nor does what a thread consists of that serves a process.
 threads_of_processes()
 {
-	local ready
 	grep -qx io_sq_thread available_filter_functions || skip "no io_sq_thread()"
 	begin 'duration > 100s' io_sq_thread
 	mkfifo /tmp/fifo
 	trap 'stop_jobs; end; rm -f /tmp/fifo /tmp/ready' EXIT
 	exec 9<> /tmp/fifo
 	"$HERE/sq_thread" < /tmp/fifo > /tmp/ready 9>&- &
-	for _ in $(seq 50); do
-		ready=$(cat /tmp/ready)
-		[ -z "$ready" ] || break
-		sleep 0.1
-	done
-	equal "the thread" "$ready" ready
+	within 5 grep -qx ready /tmp/ready || fail "no thread"
 	sleep 0.2
 	equal "pages in use" "$(used)" 0
 	exec 9>&-

@@ -37,17 +37,14 @@ address()
 
 ask() { echo "$*" > $HELD/do; }
 
+is_held() { [ "$(< $HELD/hold)" = 2 ]; }
+
 # hold_one: a task is in the callback; $task is its process
 hold_one()
 {
-	local i
 	echo 1 > $HELD/hold
 	cat $DEBUG/held_function > $RESULT & task=$!
-	for ((i = 0; i < 100; i++)); do
-		[ "$(< $HELD/hold)" != 2 ] || return 0
-		sleep 0.1
-	done
-	fail "nobody comes"
+	within 10 is_held || fail "nobody comes"
 }
 
 # let_go: it goes on, and the function returns what it always does
@@ -65,29 +62,23 @@ trampolines()
 	sed -n 's/ t ftrace_trampoline\t\[__builtin__ftrace\]$//p' /proc/kallsyms | tail -n +2 | sort
 }
 
-# gone ADDRESSES: none of these trampolines is there any more, some seconds later at most
+# none_left ADDRESSES: none of these trampolines is there any more
+none_left()
+{
+	left=$(comm -12 <(trampolines) <(echo "$1"))
+	[ -z "$left" ]
+}
+
+# gone ADDRESSES: the same, some seconds later at most
 gone()
 {
-	local i left
-	for ((i = 0; i < 100; i++)); do
-		left=$(comm -12 <(trampolines) <(echo "$1"))
-		[ -n "$left" ] || return 0
-		sleep 0.1
-	done
-	fail "not freed: $left"
+	local left
+	within 10 none_left "$1" || fail "not freed: $left"
 }
 
 # ends JOB: it does within half a minute, which only a busy host needs. A task is held until
 # let_go, so a job that waits for it does not end by then.
-ends()
-{
-	local i
-	for ((i = 0; i < 300; i++)); do
-		kill -0 "$1" 2> /dev/null || return 0
-		sleep 0.1
-	done
-	return 1
-}
+ends() { within 30 has_ended "$1"; }
 
 # waits COMMAND...: it does not end before the task that is held is let go, but then
 waits()
@@ -119,18 +110,18 @@ quick()
 	echo "# $*: $took ms"
 }
 
+one_at_most()
+{
+	held=$(trampolines)
+	[ "$(wc -w <<< "$held")" -le 1 ]
+}
+
 # attach SHAPE: $held is the trampoline that is used, if there is one, when those of the steps on
 # the way to it are gone
 attach()
 {
-	local i
 	ask attach "$1"
-	for ((i = 0; i < 100; i++)); do
-		held=$(trampolines)
-		[ "$(wc -w <<< "$held")" -gt 1 ] || return 0
-		sleep 0.1
-	done
-	fail "not freed: $held"
+	within 10 one_at_most || fail "not freed: $held"
 }
 
 # goes SHAPE: it is unregistered and freed with a task in it, and so is its module

@@ -10,6 +10,8 @@ pids()
 	sed -n 's/^ *.*-\([0-9]*\) *\[.*/\1/p' trace | sort -un | xargs
 }
 
+no_pids() { [ -z "$(cat set_ftrace_pid)" ]; }
+
 reader()
 {
 	while :; do read -r _ < /proc/version; done
@@ -58,10 +60,7 @@ children_with_the_option()
 	echo 0 > tracing_on
 	[ "$(pids | wc -w)" -ge 3 ] || fail "traced: $(pids)"
 	# Tasks are freed some time after their end
-	for _ in $(seq 50); do
-		[ -n "$(cat set_ftrace_pid)" ] || break
-		sleep 0.1
-	done
+	within 5 no_pids || :
 	equal "gone with their tasks" "$(cat set_ftrace_pid)" ""
 	echo 0 > options/function-fork
 }

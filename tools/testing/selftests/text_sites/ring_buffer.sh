@@ -280,22 +280,21 @@ who_waits_gets_all()
 	equal "entries" "$(statistics entries overrun 'dropped events')" 0
 }
 
+# has_seen NR: so many events
+has_seen() { [ "$(grep -c 'in_task\|pass:' "$dir/seen")" -ge "$1" ]; }
+
 # seen_by PIPE KIND: someone who sleeps until there is something sees each event at once,
 # also when nothing is written after it. The first event of a page is written another way.
 seen_by()
 {
-	local pipe=$1 kind=$2 reader nr round
+	local pipe=$1 kind=$2 reader nr
 	record "$kind"
 	cat "$pipe" > "$dir/seen" &
 	reader=$!
 	for nr in 1 2 3; do
 		until [ "$(cut -d' ' -f3 /proc/$reader/stat)" = S ]; do sleep 0.05; done
 		taskset 1 sh -c "echo 1 > $PARAMETERS/once"
-		round=0
-		until [ "$(grep -c 'in_task\|pass:' "$dir/seen")" -ge $nr ]; do
-			[ $((++round)) -lt 100 ] || fail "$pipe: $kind $nr was not seen"
-			sleep 0.1
-		done
+		within 10 has_seen $nr || fail "$pipe: $kind $nr was not seen"
 	done
 	kill $reader
 	wait $reader || :
