@@ -72,6 +72,9 @@
 #define FRAME		(REGS + FENTRY_FRAME)
 #define PARENT		(REGS + (int)sizeof(struct pt_regs))
 #define LINKS		(FRAME - PARENT - 2 * WORD)
+/* The two links: see emit_links() */
+#define CALLER_LINK	(FRAME - 3 * WORD)
+#define FUNCTION_LINK	(FRAME - 5 * WORD)
 
 /* Where a field of the struct pt_regs is on the stack */
 #define AT(_field)	(REGS + (int)offsetof(struct pt_regs, _field))
@@ -155,15 +158,13 @@ static void emit_slot(struct assembler *as, struct fentry_trampoline *tramp)
  */
 static void emit_links(struct assembler *as)
 {
-	const int function = FRAME - 5 * WORD, caller = FRAME - 3 * WORD;
-
-	emit_stack(as, STORE, BP, caller);
-	emit_stack(as, STORE, ARG_PARENT, caller + WORD);
-	emit_stack(as, STORE, BP, caller + 2 * WORD);
-	emit_stack(as, LEA, BP, caller);
-	emit_stack(as, STORE, BP, function);
-	emit_stack(as, STORE, ARG_SITE, function + WORD);
-	emit_stack(as, LEA, BP, function);
+	emit_stack(as, STORE, BP, CALLER_LINK);
+	emit_stack(as, STORE, ARG_PARENT, CALLER_LINK + WORD);
+	emit_stack(as, STORE, BP, CALLER_LINK + 2 * WORD);
+	emit_stack(as, LEA, BP, CALLER_LINK);
+	emit_stack(as, STORE, BP, FUNCTION_LINK);
+	emit_stack(as, STORE, ARG_SITE, FUNCTION_LINK + WORD);
+	emit_stack(as, LEA, BP, FUNCTION_LINK);
 }
 
 static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsigned int flags)
@@ -172,7 +173,6 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 	const bool regs = needs_all_regs(flags);
 	const bool result = regs || flags & TRAMPOLINE_SET_IP;
 	const bool bare = !result && (NO_PARTIAL_REGS || flags & TRAMPOLINE_BARE);
-	const unsigned int kept = LINKS ? AND_FRAME : ARGUMENTS;
 	unsigned int i;
 
 	tramp->left = shared ? WORD : 0;
@@ -183,7 +183,8 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 	if (regs)
 		emit_save_flags(as, tramp);
 
-	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT : bare ? kept : AND_FRAME);
+	emit_regs(as, STORE, regs ? ALL_REGS : result ? AND_RESULT :
+				bare ? ARGUMENTS : AND_FRAME);
 	if (regs) {
 		emit_segments(as);
 		emit_store_imm(as, __KERNEL_DS, AT(ss));
@@ -230,7 +231,9 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 		emit_stack(as, LOAD, AX, AT(ip));
 		emit_stack(as, STORE, AX, FRAME);
 	}
-	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : kept);
+	emit_regs(as, LOAD, regs ? ALL_REGS : result ? AND_RESULT : ARGUMENTS);
+	if (LINKS && !result)
+		emit_stack(as, LOAD, BP, CALLER_LINK);
 	if (shared)
 		emit_slot(as, tramp);
 	if (regs)
