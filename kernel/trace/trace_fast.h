@@ -47,7 +47,11 @@ static __always_inline bool trace_fast_migration_disabled(void)
 /* Is this anything but a task that may run on? */
 static __always_inline bool trace_fast_unusual(unsigned int depth)
 {
-	return unlikely(depth > 0xf) || unlikely(test_preempt_need_resched()) ||
+	if (unlikely(depth > 0xf))
+		return true;
+	/* gcc would combine the tests, which takes it more instructions. */
+	barrier();
+	return unlikely(test_preempt_need_resched()) ||
 	       /* Racy: another CPU may set it, just before or after. */
 	       unlikely(data_race(current_thread_info()->flags) & _TIF_NEED_RESCHED) ||
 	       unlikely(trace_fast_migration_disabled()) ||
