@@ -42,16 +42,13 @@
  * commit_page. A writer that disables recording, to reset or to resize the buffer, waits
  * for an RCU grace period or runs on this CPU: preemption is off.
  *
- * On 32 bits, a time stamp is two words, which the short path reads and writes one after the
- * other. Other writers read and write both at once. An interrupting writer lands
- *
- * in a read	If it has written a time stamp, the check finds that @commits has changed.
- * in B or D	If the half-written stamp equals the other stamp, either time is the right one.
- *		If not, the interrupting writer uses a full time stamp, and leaves its own time
- *		in both. Writing the second half leaves them equal, or makes them differ, and
- *		the next event gets a full time stamp. If it has discarded its event, it has set
- *		before_stamp to 0. B may overwrite half of that; but @commits has changed, so
- *		before_stamp becomes 0 again, as a whole.
+ * On 32 bits, a time stamp is two words. The short path takes a time only if its upper word is
+ * that of both time stamps, and writes the lower words alone. If a writer has come after the
+ * check, the upper words are those of its time, and what B and D leave may be no time at all.
+ * But a time stamp counts only if both are the same. If C fails, write_stamp is a time; so
+ * is before_stamp, then, if it is the same. If not, @commits has changed when it is looked at
+ * behind D, and before_stamp becomes 0. So it must not be looked at before D: a writer that
+ * comes in between could leave a before_stamp that is no event's time, and D the same.
  */
 
 /* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
@@ -99,9 +96,24 @@
 	data_race(*(const typeof(value) *)&(counter)) == (value);			\
 })
 
-/* A time stamp, not read or written as a whole on 32 bits: see above */
-#define rb_fast_time(stamp)		READ_ONCE(*(const u64 *)&(stamp))
-#define rb_fast_set_time(stamp, to)	WRITE_ONCE(*(u64 *)&(stamp), to)
+/* The lower word of a time stamp; on 64 bits, all of it */
+#define RB_FAST_LOW							\
+	(IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? sizeof(u64) - sizeof(long) : 0)
+#define rb_fast_low(stamp)	(*(unsigned long *)((void *)&(stamp) + RB_FAST_LOW))
+
+/* Its upper 32 bits, of which the short path looks at 32-bit kernels' only */
+#define rb_fast_high(stamp)							\
+({										\
+	barrier();								\
+	/* Whoever changes it meanwhile interrupts. */				\
+	(u32)(data_race(*(const u64 *)&(stamp)) >> 32);				\
+})
+
+/* Is there anything in @word? */
+static __always_inline unsigned long rb_fast_any(u64 word)
+{
+	return BITS_PER_LONG == 64 ? word : (u32)word | (u32)(word >> 32);
+}
 
 /* trace_clock_local(); preemption is off. User-mode Linux has no clock of the processor. */
 #if defined(CONFIG_X86) && !defined(CONFIG_UML)
@@ -193,6 +205,15 @@ static rb_fast_rare void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer, l
 	WRITE_ONCE(cpu_buffer->current_context, 0);
 }
 
+/* Do the words of the time stamps that are not written have what this time has? */
+static __always_inline bool rb_fast_same_high(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
+{
+	const u32 high = ts >> 32;
+
+	return BITS_PER_LONG == 64 || (likely(rb_fast_high(cpu_buffer->write_stamp) == high) &&
+				       likely(rb_fast_high(cpu_buffer->before_stamp) == high));
+}
+
 static noinline void rb_fast_check_time(struct ring_buffer_per_cpu *cpu_buffer,
 					struct buffer_page *page, unsigned long index,
 					u64 ts, u64 after)
@@ -219,16 +240,16 @@ static __always_inline bool rb_fast_may(struct trace_buffer *buffer,
 					struct ring_buffer_per_cpu *cpu_buffer,
 					const struct rb_fast_test *test)
 {
-	u64 not;
+	unsigned long not;
 
 	barrier();
 	/* Racy: whoever sets one of these waits until writers have seen it, see above. */
-	not = data_race(cpu_buffer->in_use);
+	not = rb_fast_any(data_race(cpu_buffer->in_use));
 	if (test)
 		return !(not | atomic_read(&buffer->record_disabled) |
 			 buffer->time_stamp_abs | (buffer->clock != test->clock));
 	/* Racy: the same */
-	return !(not | data_race(buffer->not_fast));
+	return !(not | rb_fast_any(data_race(buffer->not_fast)));
 }
 
 /*
@@ -244,10 +265,10 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		struct ring_buffer_per_cpu *cpu_buffer, unsigned long length,
 		const struct rb_fast_test *test)
 {
+	unsigned long index, now, after;
 	struct buffer_page *page;
-	unsigned long index;
-	u64 after, ts;
 	long write;
+	u64 ts;
 
 	if (unlikely(!rb_fast_may(buffer, cpu_buffer, test)))
 		return false;
@@ -278,32 +299,37 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		     !rb_fast_fits(page, index, length)))
 		goto unpin;
 
-	after = rb_fast_time(cpu_buffer->write_stamp);
+	after = READ_ONCE(rb_fast_low(cpu_buffer->write_stamp));
 	rb_fast_step(test, RB_FAST_AFTER);
-	if (unlikely(!rb_fast_is(cpu_buffer->before_stamp, after)))
+	if (unlikely(!rb_fast_is(rb_fast_low(cpu_buffer->before_stamp), after)))
 		goto unpin;
 	rb_fast_step(test, RB_FAST_BEFORE);
 	ts = test ? test->clock() : rb_fast_clock();
 	rb_fast_step(test, RB_FAST_TIME);
-	/* Time that goes back is a large difference, too. */
-	if (unlikely(test_time_stamp(ts - after)))
+	now = ts;
+	if (unlikely(!rb_fast_same_high(cpu_buffer, ts)))
+		goto unpin;
+	/* Time that goes back is a large difference, too, in 64 bits. */
+	if (BITS_PER_LONG == 32 && unlikely(now < after))
+		goto unpin;
+	if (unlikely(test_time_stamp(now - after)))
 		goto unpin;
 	/* The check. What comes after it is later than @ts. */
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		goto unpin;
 
-	rb_fast_set_time(cpu_buffer->before_stamp, ts);			/* B */
+	WRITE_ONCE(rb_fast_low(cpu_buffer->before_stamp), now);		/* B */
 	rb_fast_step(test, RB_FAST_STAMPED);
 	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
+	WRITE_ONCE(rb_fast_low(cpu_buffer->write_stamp), now);		/* D */
 	/* Later events may be on the next page: see "check to C" above. */
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
-	rb_fast_set_time(cpu_buffer->write_stamp, ts);			/* D */
 	rb_fast_step(test, RB_FAST_WRITTEN);
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
-		rb_fast_check_time(cpu_buffer, page, index, ts, after);
+		rb_fast_check_time(cpu_buffer, page, index, ts, ts - (now - after));
 
 	fast->page = page->page;
 	fast->event = __rb_page_index(page, index);
@@ -314,7 +340,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 		__builtin_unreachable();
 	*fast->event = (struct ring_buffer_event) {
 		.type_len = (length - RB_EVNT_HDR_SIZE) / RB_ALIGNMENT,
-		.time_delta = ts - after,
+		.time_delta = now - after,
 	};
 	local_inc(&page->entries);
 	local_add(length, &cpu_buffer->entries_bytes);

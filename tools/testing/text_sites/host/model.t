@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0
 # Checks the models in model/ with spin: each holds, in all of its states, and reaches all
-# that it says; and with each of its BROKEN_ macros, which leave out what the code has for
-# a reason, it does not. With names of models or macros as arguments, only these.
+# that it says; so it does with each of its ALSO_ macros. With each of its BROKEN_ macros, which
+# leave out what the code has for a reason, it does not hold. With names of models or macros as
+# arguments, only these.
 use strict;
 use warnings;
 use Test::More;
@@ -74,12 +75,13 @@ sub not_reached
 
 sub check_model
 {
-	my ($model) = @_;
-	my $said = search($model);
+	my ($model, @macros) = @_;
+	my $said = search($model, @macros);
+	my $flags = join ' ', map { "-D$_" } @macros;
 	my $holds = $said =~ /errors: 0/ && $said =~ /^Full statespace search/m &&
 		$said !~ /Search not completed|max search depth too small|out of memory/;
-	ok($holds, "$model holds, in " . states($said) . ' states') or
-		diag($said, run("spin -t -p -g $model.pml 2>&1 | tail -n 200"));
+	ok($holds, join(' with ', $model, @macros) . ' holds, in ' . states($said) . ' states') or
+		diag($said, run("spin $flags -t -p -g $model.pml 2>&1 | tail -n 200"));
 	my @lines = not_reached($model, $said);
 	is("@lines", '', '  and each line is reached');
 }
@@ -105,10 +107,11 @@ for my $path (glob "$harness/model/*.pml") {
 	close($copy);
 
 	my %seen;
-	my @macros = grep { !$seen{$_}++ } $text =~ /^#.*?\b(BROKEN_\w+)/mg;
+	my @macros = grep { !$seen{$_}++ } $text =~ /^#.*?\b((?:ALSO|BROKEN)_\w+)/mg;
 	check_model($model) if !@ARGV || grep { $_ eq $model } @ARGV;
 	for my $macro (@macros) {
-		check_variant($model, $macro) if !@ARGV || grep { $_ eq $macro } @ARGV;
+		next if @ARGV && !grep { $_ eq $macro } @ARGV;
+		$macro =~ /^ALSO/ ? check_model($model, $macro) : check_variant($model, $macro);
 	}
 }
 done_testing();

@@ -86,7 +86,7 @@ is_deeply(\%rows, {
 # Each that would make the numbers those of something else
 my $fast = 'kernel/trace/ring_buffer_fast.h';
 for (
-	['another time in an event', $fast, '.time_delta = ts - after,', '.time_delta = ts - after + 1,',
+	['another time in an event', $fast, '.time_delta = now - after,', '.time_delta = now - after + 1,',
 		qr/^native: short path, .*: byte \d+ of page \d+ differs$/m],
 	['an event that is not counted', $fast, 'local_inc(&cpu_buffer->entries);', '',
 		qr/^native: short path, .*: events: \d+ instead of \d+$/m],

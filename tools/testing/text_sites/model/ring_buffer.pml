@@ -33,6 +33,19 @@
 #define DELTA_MAX	7	/* what time_delta can hold */
 #define TOO_LONG(a, b)	((a) < (b) || (a) - (b) > DELTA_MAX)	/* test_time_stamp(a - b) */
 
+/* On 32 bits, the short way reads and writes the words of a time stamp, here of two bits. */
+#if defined(BROKEN_ANY_HIGH) || defined(BROKEN_EARLY_TEST)
+#define ALSO_WORDS
+#endif
+#ifdef ALSO_WORDS
+#define LOW(stamp)		((stamp) & 3)
+#define HIGH(stamp)		((stamp) >> 2)
+#define WITH_LOW(stamp, time)	(((stamp) & ~3) | LOW(time))
+#else
+#define LOW(stamp)		(stamp)
+#define WITH_LOW(stamp, time)	(time)
+#endif
+
 /* What a slot has; NOTHING: it is reserved and not yet written */
 #define NOTHING		0
 #define PADDING		1
@@ -472,9 +485,9 @@ inline fast_reserve()
 #endif
 	:: else
 	fi;
-	after = write_stamp;
+	after = LOW(write_stamp);
 	atomic {
-		before = before_stamp;
+		before = LOW(before_stamp);
 #ifndef BROKEN_STAMPS_DIFFER
 		if
 		:: before != after -> goto unpin
@@ -482,15 +495,23 @@ inline fast_reserve()
 		fi
 #endif
 	}
-	atomic {
-		read_clock();
-#ifndef BROKEN_LONG_DELTA
-		if
-		:: TOO_LONG(ts, after) -> goto unpin
-		:: else
-		fi
+	atomic { read_clock() }
+#if defined(ALSO_WORDS) && !defined(BROKEN_ANY_HIGH)
+	if
+	:: HIGH(write_stamp) != HIGH(ts) -> goto unpin
+	:: else
+	fi;
+	if
+	:: HIGH(before_stamp) != HIGH(ts) -> goto unpin
+	:: else
+	fi;
 #endif
-	}
+#ifndef BROKEN_LONG_DELTA
+	if
+	:: TOO_LONG(LOW(ts), after) -> goto unpin
+	:: else
+	fi;
+#endif
 #ifndef BROKEN_NO_CHECK
 	if						/* the check */
 	:: commits != 0 -> goto unpin
@@ -498,10 +519,10 @@ inline fast_reserve()
 	fi;
 #endif
 #ifdef BROKEN_EARLY_WRITE_STAMP
-	write_stamp = ts;
+	write_stamp = WITH_LOW(write_stamp, ts);
 #endif
 #ifndef BROKEN_NO_BEFORE_STAMP
-	before_stamp = ts;				/* B */
+	before_stamp = WITH_LOW(before_stamp, ts);	/* B */
 #endif
 	atomic {					/* C */
 #ifdef BROKEN_PLAIN_ADD
@@ -524,20 +545,26 @@ inline fast_reserve()
 #ifdef BROKEN_LATE_COMMITS
 	commits = 0;
 #endif
-#ifndef BROKEN_SAME_STAMPS
+#ifdef BROKEN_EARLY_TEST
+	if
+	:: commits != 0 -> before_stamp = 0
+	:: else
+	fi;
+#endif
+	write_stamp = WITH_LOW(write_stamp, ts);	/* D */
+#if !defined(BROKEN_SAME_STAMPS) && !defined(BROKEN_EARLY_TEST)
 	if			/* there may be later events, on the next page */
 	:: commits != 0 -> before_stamp = 0
 	:: else
 	fi;
 #endif
-	write_stamp = ts;				/* D */
 #ifdef BROKEN_COMMIT_BEFORE_FILL
 	set_commit(p, end);
 #endif
 	d_step {
 		SLOT(p, tail).type = DATA;
 		SLOT(p, tail).slots = size;
-		SLOT(p, tail).delta = (ts - after) & DELTA_MAX;
+		SLOT(p, tail).delta = (LOW(ts) - after) & DELTA_MAX;
 		SLOT(p, tail).id = me;
 		SLOT(p, tail).time = ts;
 		SLOT(p, tail).exact = 1;
