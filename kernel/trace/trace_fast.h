@@ -44,14 +44,20 @@ static __always_inline bool trace_fast_migration_disabled(void)
 }
 #endif
 
+/*
+ * preempt_count(), which is more than any if a task is to be preempted. x86 has both in a word,
+ * and the compiler takes them apart.
+ */
+#if defined(CONFIG_X86) && !defined(CONFIG_UML)
+#define trace_fast_depth()	(raw_cpu_read_4(pcpu_hot.preempt_count) ^ PREEMPT_NEED_RESCHED)
+#else
+#define trace_fast_depth()	(preempt_count() | (u32)test_preempt_need_resched() << 31)
+#endif
+
 /* Is this anything but a task that may run on? */
 static __always_inline bool trace_fast_unusual(unsigned int depth)
 {
-	if (unlikely(depth > 0xf))
-		return true;
-	/* gcc would combine the tests, which takes it more instructions. */
-	barrier();
-	return unlikely(test_preempt_need_resched()) ||
+	return unlikely(depth > 0xf) ||
 	       /* Racy: another CPU may set it, just before or after. */
 	       unlikely(data_race(current_thread_info()->flags) & _TIF_NEED_RESCHED) ||
 	       unlikely(trace_fast_migration_disabled()) ||
@@ -72,7 +78,7 @@ static rb_fast_rare unsigned int trace_fast_unusual_context(unsigned int own, un
  */
 static __always_inline unsigned int trace_fast_context(unsigned int own, unsigned int dec)
 {
-	const unsigned int depth = preempt_count();
+	const unsigned int depth = trace_fast_depth();
 
 	if (trace_fast_unusual(depth))
 		return rb_fast_call(trace_fast_unusual_context, own, dec);
@@ -94,7 +100,7 @@ static __always_inline unsigned int trace_fast_context(unsigned int own, unsigne
 static __always_inline void trace_fast_fill(struct trace_entry *entry, unsigned short type,
 					    unsigned int own, unsigned int dec)
 {
-	const unsigned int depth = preempt_count();
+	const unsigned int depth = trace_fast_depth();
 	unsigned long irqs_on;
 
 	BUILD_BUG_ON(offsetof(struct trace_entry, flags) != 2 ||

@@ -50,16 +50,17 @@ static void emit_segments(struct assembler *as)
 /*
  * The third and the fourth argument of a callback: mov $imm,%ecx, and what is on the stack,
  * which the one before may have changed. function_graph's callback does not look at the
- * registers, but where on the stack they are.
+ * registers, but where on the stack they are. Who looks at no registers but arguments, which
+ * are not there, gets nothing.
  */
 static void emit_last_arguments(struct assembler *as, const struct fentry_callback *call,
-				bool regs)
+				bool regs, bool arguments_only)
 {
 	if (regs || (IS_ENABLED(CONFIG_FUNCTION_GRAPH_TRACER) &&
 		     call->func == ftrace_graph_func)) {
 		emit_stack(as, LEA, CX, REGS);
 		emit_stack(as, STORE, CX, 0);
-	} else {
+	} else if (!arguments_only) {
 		emit_store_imm(as, 0, 0);
 	}
 	EMIT(as, 0xb8 | CX);

@@ -57,7 +57,7 @@ static void emit_load_arg(struct assembler *as, unsigned long imm)
 
 /* The third and the fourth argument of a callback */
 static void emit_last_arguments(struct assembler *as, const struct fentry_callback *call,
-				bool regs)
+				bool regs, bool arguments_only)
 {
 	emit_load_arg(as, (unsigned long)call->arg);
 	EMIT(as, 0x48, 0x89, 0xe1);		/* mov %rsp,%rcx */

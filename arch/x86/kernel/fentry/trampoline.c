@@ -221,7 +221,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 		/* lea -5(%reg),%reg */
 		emit_wide(as, ARG_SITE);
 		EMIT(as, LEA, 0x40 | ARG_SITE << 3 | ARG_SITE, -CALL_INSN_SIZE);
-		emit_last_arguments(as, &tramp->call[i], regs);
+		emit_last_arguments(as, &tramp->call[i], regs, flags & TRAMPOLINE_BARE);
 		emit_call_depth(as);
 		tramp->call[i].at = as->len;
 		emit_branch(as, CALL_INSN_OPCODE, tramp->call[i].func);
