@@ -44,11 +44,14 @@
  *
  * On 32 bits, a time stamp is two words. The short path takes a time only if its upper word is
  * that of both time stamps, and writes the lower words alone. If a writer has come after the
- * check, the upper words are those of its time, and what B and D leave may be no time at all.
- * But a time stamp counts only if both are the same. If C fails, write_stamp is a time; so
- * is before_stamp, then, if it is the same. If not, @commits has changed when it is looked at
- * behind D, and before_stamp becomes 0. So it must not be looked at before D: a writer that
- * comes in between could leave a before_stamp that is no event's time, and D the same.
+ * check, the upper words are those of other times, and what B and D leave may be no time at
+ * all. But a time stamp counts only if both are the same. If C fails, write_stamp is a time.
+ * If not, @commits has changed, and before_stamp becomes 0: before D, as whoever comes in
+ * between must not find both the same; and behind D, as one that has come then may have left a
+ * before_stamp that D's lower word makes write_stamp equal to. What is left takes a writer that
+ * was held up for a multiple of 2^32 ns, exactly.
+ *
+ * No two readings of the clock are taken to be the same.
  */
 
 /* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
@@ -323,9 +326,12 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!local_try_cmpxchg(&page->write, &write, write + length)))	/* C */
 		goto unpin;
 	rb_fast_step(test, RB_FAST_RESERVED);
-	WRITE_ONCE(rb_fast_low(cpu_buffer->write_stamp), now);		/* D */
 	/* Later events may be on the next page: see "check to C" above. */
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
+		rb_time_set(&cpu_buffer->before_stamp, 0);
+	WRITE_ONCE(rb_fast_low(cpu_buffer->write_stamp), now);		/* D */
+	/* D may have made two words the same that are no time: see above. */
+	if (BITS_PER_LONG == 32 && unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_fast_step(test, RB_FAST_WRITTEN);
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))

@@ -34,7 +34,7 @@
 #define TOO_LONG(a, b)	((a) < (b) || (a) - (b) > DELTA_MAX)	/* test_time_stamp(a - b) */
 
 /* On 32 bits, the short way reads and writes the words of a time stamp, here of two bits. */
-#if defined(BROKEN_ANY_HIGH) || defined(BROKEN_EARLY_TEST)
+#if defined(BROKEN_ANY_HIGH) || defined(BROKEN_ONE_TEST)
 #define ALSO_WORDS
 #endif
 #ifdef ALSO_WORDS
@@ -545,15 +545,15 @@ inline fast_reserve()
 #ifdef BROKEN_LATE_COMMITS
 	commits = 0;
 #endif
-#ifdef BROKEN_EARLY_TEST
-	if
+#ifndef BROKEN_SAME_STAMPS
+	if			/* there may be later events, on the next page */
 	:: commits != 0 -> before_stamp = 0
 	:: else
 	fi;
 #endif
 	write_stamp = WITH_LOW(write_stamp, ts);	/* D */
-#if !defined(BROKEN_SAME_STAMPS) && !defined(BROKEN_EARLY_TEST)
-	if			/* there may be later events, on the next page */
+#if defined(ALSO_WORDS) && !defined(BROKEN_ONE_TEST)
+	if
 	:: commits != 0 -> before_stamp = 0
 	:: else
 	fi;
