@@ -43,15 +43,19 @@
  * for an RCU grace period or runs on this CPU: preemption is off.
  *
  * On 32 bits, a time stamp is two words. The short path takes a time only if its upper word is
- * that of both time stamps, and writes the lower words alone. If a writer has come after the
- * check, the upper words are those of other times, and what B and D leave may be no time at
- * all. But a time stamp counts only if both are the same. If C fails, write_stamp is a time.
- * If not, @commits has changed, and before_stamp becomes 0: before D, as whoever comes in
- * between must not find both the same; and behind D, as one that has come then may have left a
- * before_stamp that D's lower word makes write_stamp equal to. What is left takes a writer that
- * was held up for a multiple of 2^32 ns, exactly.
+ * that of both time stamps, and writes the lower words alone. After the check, an interrupting
+ * writer may change the upper words, so that B and D combine the words of two times.
+ * Writers use a time stamp only if both are the same:
  *
- * No two readings of the clock are taken to be the same.
+ * C fails		D is not reached: write_stamp is one time.
+ * C succeeds		@commits has changed, and before_stamp becomes 0 twice: before D, so that a
+ *			writer that interrupts there finds the time stamps different; and behind
+ *			D, as such a writer may have set before_stamp to a time whose words
+ *			write_stamp happens to have after D.
+ *
+ * A wrong time is left only if a writer was held up for exactly a multiple of 2^32 ns.
+ *
+ * All of this assumes that each reading of the clock is later than the one before.
  */
 
 /* As rb_reserve_next_event(): NMIs write too, and there is one layout of an event. */
@@ -104,7 +108,7 @@
 	(IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? sizeof(u64) - sizeof(long) : 0)
 #define rb_fast_low(stamp)	(*(unsigned long *)((void *)&(stamp) + RB_FAST_LOW))
 
-/* Its upper 32 bits, of which the short path looks at 32-bit kernels' only */
+/* Its upper 32 bits; 64-bit kernels do not look at them. */
 #define rb_fast_high(stamp)							\
 ({										\
 	barrier();								\
@@ -208,7 +212,7 @@ static rb_fast_rare void rb_fast_unpin(struct ring_buffer_per_cpu *cpu_buffer, l
 	WRITE_ONCE(cpu_buffer->current_context, 0);
 }
 
-/* Do the words of the time stamps that are not written have what this time has? */
+/* Are the words of the time stamps that are not written those of this time? */
 static __always_inline bool rb_fast_same_high(struct ring_buffer_per_cpu *cpu_buffer, u64 ts)
 {
 	const u32 high = ts >> 32;
@@ -330,7 +334,7 @@ rb_fast_reserve(struct rb_fast *fast, struct trace_buffer *buffer,
 	if (unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	WRITE_ONCE(rb_fast_low(cpu_buffer->write_stamp), now);		/* D */
-	/* D may have made two words the same that are no time: see above. */
+	/* The time stamps may be the same without being a time: see "C succeeds" above. */
 	if (BITS_PER_LONG == 32 && unlikely(!rb_fast_is(cpu_buffer->commits, 0l)))
 		rb_time_set(&cpu_buffer->before_stamp, 0);
 	rb_fast_step(test, RB_FAST_WRITTEN);

@@ -109,7 +109,7 @@ struct fast_scenario {
 	bool			deep;	/* the second interrupts the first */
 	int			context; /* what preempt_count() has of the writer's */
 	bool			direct;	/* as the function tracers write events */
-	bool			carry;	/* what interrupts has another upper half of the time */
+	bool			carry;	/* the upper word of the time changes meanwhile */
 	enum fast_sabotage	sabotage;
 };
 
@@ -294,7 +294,7 @@ static void fast_inject(struct fast_injection *injection)
 		ft.now->buffer->time_stamp_abs = true;
 		break;
 	case FAST_JUMP:
-		/* Or by so much that a word of the difference is small */
+		/* With @carry, the lower word of the difference is small. */
 		ft.time += ft.scenario.carry ? BIT_ULL(32) - 40 : BIT_ULL(TS_SHIFT + 1);
 		break;
 	case FAST_BACK:
@@ -632,7 +632,7 @@ static void fast_save_buffer(struct trace_buffer *buffer)
 	u64 stamp;
 
 	rb_time_read(&cpu_buffer->write_stamp, &stamp);
-	/* On 32 bits, it may be no time there, which is what the next events show. */
+	/* On 32 bits, its words may be of two times then. The next events do not use it. */
 	if (!ft.scenario.carry)
 		fast_save_value(stamp);
 	fast_save_value(cpu_buffer->lost_events);

@@ -45,8 +45,8 @@ static __always_inline bool trace_fast_migration_disabled(void)
 #endif
 
 /*
- * preempt_count(), which is more than any if a task is to be preempted. x86 has both in a word,
- * and the compiler takes them apart.
+ * preempt_count(), with its highest bit set if the task is to be preempted. On x86, one word has
+ * both, with that bit inverted; gcc takes more instructions to combine the two functions.
  */
 #if defined(CONFIG_X86) && !defined(CONFIG_UML)
 #define trace_fast_depth()	(raw_cpu_read_4(pcpu_hot.preempt_count) ^ PREEMPT_NEED_RESCHED)

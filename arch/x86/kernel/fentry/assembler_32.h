@@ -50,8 +50,8 @@ static void emit_segments(struct assembler *as)
 /*
  * The third and the fourth argument of a callback: mov $imm,%ecx, and what is on the stack,
  * which the one before may have changed. function_graph's callback does not look at the
- * registers, but where on the stack they are. Who looks at no registers but arguments, which
- * are not there, gets nothing.
+ * registers, but where on the stack they are. Callbacks that look at arguments alone do not
+ * look at the fourth argument here, as no arguments are saved for them: it is not set.
  */
 static void emit_last_arguments(struct assembler *as, const struct fentry_callback *call,
 				bool regs, bool arguments_only)
