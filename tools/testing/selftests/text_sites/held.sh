@@ -62,14 +62,14 @@ trampolines()
 	sed -n 's/ t ftrace_trampoline\t\[__builtin__ftrace\]$//p' /proc/kallsyms | tail -n +2 | sort
 }
 
-# none_left ADDRESSES: none of these trampolines is there any more
+# none_left ADDRESSES: none of these trampolines is there any more; $left are those that are
 none_left()
 {
 	left=$(comm -12 <(trampolines) <(echo "$1"))
 	[ -z "$left" ]
 }
 
-# gone ADDRESSES: the same, some seconds later at most
+# gone ADDRESSES: the same, at once or some seconds later
 gone()
 {
 	local left
@@ -110,6 +110,7 @@ quick()
 	echo "# $*: $took ms"
 }
 
+# one_at_most: there is one trampoline, $held, or none
 one_at_most()
 {
 	held=$(trampolines)

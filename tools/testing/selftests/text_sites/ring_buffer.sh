@@ -280,7 +280,7 @@ who_waits_gets_all()
 	equal "entries" "$(statistics entries overrun 'dropped events')" 0
 }
 
-# has_seen NR: so many events
+# has_seen NR: the reader of seen_by has got so many events
 has_seen() { [ "$(grep -c 'in_task\|pass:' "$dir/seen")" -ge "$1" ]; }
 
 # seen_by PIPE KIND: someone who sleeps until there is something sees each event at once,
