@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 
@@ -335,12 +336,18 @@ static void keep_interrupted(struct kunit *kunit)
 }
 
 /* No page has two owners. */
+static struct keep_owners {
+	struct graph_keep_pool	*pool;
+	struct completion	begun;
+} keep_owners;
+
 static int keep_owner(void *data)
 {
-	struct graph_keep_pool *pool = data;
+	struct graph_keep_pool *pool = keep_owners.pool;
 	struct graph_keep_tree *tree;
 	int i, wrong = 0;
 
+	complete(&keep_owners.begun);
 	for (i = 0; i < 20000; i++) {
 		tree = graph_keep_begin(pool, i);
 		if (!tree)
@@ -363,10 +370,15 @@ static void keep_tasks(struct kunit *kunit)
 	struct task_struct *tasks[4];
 
 	KUNIT_ASSERT_NOT_NULL(kunit, pool);
+	keep_owners.pool = pool;
+	init_completion(&keep_owners.begun);
 	for (int i = 0; i < ARRAY_SIZE(tasks); i++) {
-		tasks[i] = kthread_run(keep_owner, pool, "graph_keep_test");
+		tasks[i] = kthread_run(keep_owner, NULL, "graph_keep_test");
 		KUNIT_ASSERT_FALSE(kunit, IS_ERR(tasks[i]));
 	}
+	/* One that is stopped before it begins never does. */
+	for (int i = 0; i < ARRAY_SIZE(tasks); i++)
+		wait_for_completion(&keep_owners.begun);
 	for (int i = 0; i < ARRAY_SIZE(tasks); i++)
 		KUNIT_EXPECT_EQ(kunit, kthread_stop(tasks[i]), 0);
 	KUNIT_EXPECT_EQ(kunit, graph_keep_pool_used(pool), 0);
