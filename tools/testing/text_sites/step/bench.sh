@@ -23,7 +23,7 @@ parts()
 measure()
 {
 	say "$KERNEL: $1 (log: $(short "$LOG/bench-$KERNEL-$1.out"))" >&2
-	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --smp "$2" --timeout 1800 \
+	"$HARNESS/vm/machine" --name "bench-$KERNEL-$1" --accel icount --cpu max --smp "$2" --timeout 1800 \
 		--append "${3#-}" "$HARNESS/bench/machine.sh" "$1" ||
 		die "$KERNEL: $1 could not be measured (log: $(short "$LOG/bench-$KERNEL-$1.console"))"
 }
