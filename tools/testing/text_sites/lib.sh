@@ -92,6 +92,15 @@ machine_id() { [ "$GROUP" = plain ] && printf '%s' "$1" || printf '%s' "$GROUP-$
 # kept NAME OF: there are results of NAME, and they are of OF
 kept() { [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
 
+# passed NAME OF: there are results of NAME, of this test run or an earlier one, which are of OF, and
+# nothing has failed. They are this run's now.
+passed()
+{
+	local before=$RESULTS.before/$1
+	[ "$(head -n1 "$before.of" 2>/dev/null)" != "$2" ] || mv "$before" "$before.of" "$RESULTS/"
+	kept "$1" "$2" && ! grep -q '^fail' "$RESULTS/$1"
+}
+
 # keep NAME OF [LINE]: keeps standard input as the results of NAME, which began SECONDS ago and is
 # LINE in the table; they are there whole or not at all
 keep()

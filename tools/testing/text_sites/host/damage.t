@@ -8,7 +8,8 @@
 #
 # What it has written is checked by other means than its own: each of its sites is a call
 # that is there, none is missing, and all else refers to what it did before.
-
+#
+# reads: scripts/mcount_loc.pl
 use strict;
 use warnings;
 use Cwd qw(abs_path);

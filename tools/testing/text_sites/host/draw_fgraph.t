@@ -2,6 +2,8 @@
 # scripts/tracing/draw_fgraph.pl: the stacks that it finds in traces of all forms, whole ones and
 # damaged ones; what it says of a trace that it cannot read; the page. What a browser makes of the
 # page is seen by `make test-picture`.
+#
+# reads: scripts/tracing/draw_fgraph.pl
 use strict;
 use warnings;
 use Test::More;

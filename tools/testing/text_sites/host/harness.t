@@ -533,6 +533,31 @@ delete $ENV{SLOW};
 fails('no such machine', "PATH=$bin:\$PATH ONLY='none-*' TS_MACHINES=$dir/machines.tab $copy/test-all",
 	qr/^test-all: no machine.s name matches 'none-\*'$/, 1);
 
+# Tests that need no machine: what has passed is not run again while what it reads is the same.
+put("$copy/host/toy.t", <<'END');
+# reads: kernel/read.c
+open my $ran, '>>', "$ENV{TS_BUILD}/ran";
+print $ran "ran\n";
+print -s "$ENV{TS_TOP}/kernel/read.c" ? "ok" : "not ok", " 1 - it\n1..1\n";
+END
+my $host = "$copy/steps test-begin test-host test-end";
+put("$top/kernel/read.c", "one\n");
+put("$top/kernel/other.c", "one\n");
+like(works('a test that needs no machine', $host), qr/\n1 passed, 0 failed\n\z/, '  passes');
+put("$top/kernel/other.c", "two\n");
+like(works('  again', $host), qr/^test-host: toy: as before: 1 passed.*\n1 passed, 0 failed\n\z/ms,
+	'  is not run again, and counts');
+put("$dir/machines.tab", "# GROUP\nplain one single 1 2 - all\n");
+job('ok');
+unlike(works('  machines', "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab " .
+	"$copy/steps test-begin test-machine test-end"), qr/host/, '  do not have its result');
+like(works('  afterwards', $host), qr/as before/, '  it is still there');
+is(get("$build/ran"), "ran\n", '  it has run once');
+put("$top/kernel/read.c", '');
+fails('  what it reads is another', $host, qr/^0 passed, 1 failed$/);
+fails('  what has failed', $host, qr/^0 passed, 1 failed$/);
+is(get("$build/ran"), "ran\n" x 3, '  is run each time');
+
 # Each group has a kernel: one of its own, or that of `make test`
 for (map { /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$harness/machines.tab")) {
 	$seen{$_}++ or ok(/^(?:plain|long|processors)$/ || -e "$harness/config/variant-$_.config" ||

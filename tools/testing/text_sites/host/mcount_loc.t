@@ -8,7 +8,8 @@
 # What the script says is checked against what objdump, readelf, the linker
 # and, in the end, a running program make of it; nothing here reads an ELF
 # file by the script's own means.
-
+#
+# reads: scripts/mcount_loc.pl
 use strict;
 use warnings;
 use Cwd qw(abs_path);

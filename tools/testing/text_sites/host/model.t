@@ -4,6 +4,8 @@
 # that it says, alone and with each of its ALSO_ macros. With each of its BROKEN_ macros, which
 # leave out what the code has for a reason, it does not hold. With names of models or macros as
 # arguments, only these.
+#
+# reads: tools/testing/text_sites/model
 use strict;
 use warnings;
 use Test::More;

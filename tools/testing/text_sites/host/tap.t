@@ -1,5 +1,7 @@
 #!/usr/bin/perl
 # How test results are read and counted: good, bad, missing, cut short.
+#
+# reads: tools/testing/text_sites/results
 use strict;
 use warnings;
 use Test::More;

@@ -7,7 +7,14 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
 out=$BUILD/check
-results=$RESULTS/check
+results=$out/results
+# What is read, and by what
+of=$({
+	stamp tree
+	stamp "config-$KERNEL"
+	cat "$0"
+	dpkg-query -W -f='${Package} ${Version}\n'
+} | hash)
 
 [ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
 export PATH="/usr/lib/ccache:$PATH"
@@ -43,16 +50,20 @@ our_warnings()
 
 check_objects()
 {
-	local log=$LOG/check-objects.log warnings objects
+	local log=$LOG/check-objects.log clean=$out/kernel/clean warnings objects
 	mapfile -t objects < <(our_objects)
 	mkdir -p "$out/kernel"
-	cp "$OUT/.config" "$out/kernel/.config"
+	# What has been compiled without a word of any is not compiled again.
+	[ -e "$clean" ] || (cd "$out/kernel" && rm -f "${objects[@]}")
+	rm -f "$clean"
+	cmp -s "$OUT/.config" "$out/kernel/.config" || cp "$OUT/.config" "$out/kernel/.config"
 	if ! logged "$log" "compiling with W=1 and sparse" \
-		kbuild kernel -k -j"$JOBS" W=1 C=2 "${objects[@]}"; then
+		kbuild kernel -k -j"$JOBS" W=1 C=1 "${objects[@]}"; then
 		ends "W=1 and sparse" "$log" "does not compile: $(first_error "$log")"
 		return
 	fi
 	warnings=$(our_warnings "$log")
+	[ -n "$warnings" ] || : >"$clean"
 	printf '%s' "$warnings" >"$LOG/check-warnings.log"
 	ends "W=1 and sparse, ${#objects[@]} objects" "$LOG/check-warnings.log" \
 		"${warnings:+$(wc -l <<<"$warnings") warnings, the first: $(head -n1 <<<"$warnings")}"
@@ -98,12 +109,17 @@ check_documents()
 
 main()
 {
-	mkdir -p "$out" "${results%/*}"
+	if passed check "$of"; then
+		say "as before: $("$HARNESS/results" brief "$RESULTS/check")"
+		return
+	fi
+	mkdir -p "$out"
 	: >"$results"
 	check_config
 	check_selftests
 	check_objects
 	check_documents
+	keep check "$of" <"$results"
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.

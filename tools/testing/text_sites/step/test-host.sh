@@ -4,14 +4,32 @@ set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 shopt -s extglob
 
-# What they look at: our files, and the kernel that was compiled last
-of=$({
-	stamp tree
-	stamp "kernel-$KERNEL"
-	find "$HARNESS" -type f -print0 | sort -z | xargs -0 sha256sum
-} | hash)
+# of TEST: what its results are of: the files that it says it reads (`# reads:`, with patterns), or
+# all of ours and the kernel that was compiled last
+of()
+{
+	local patterns
+	patterns=$(sed -n '/^[^#]/q; s/^# reads: //p' "$1")
+	{
+		if [ -n "$patterns" ]; then
+			# shellcheck disable=SC2086	# they are patterns
+			(cd "$TOP" && sums $patterns)
+		else
+			stamp tree
+			stamp "kernel-$KERNEL"
+			(cd "$TOP" && sums "$HARNESS" [A-Z]*)
+		fi
+		# How much damage.t does
+		echo "${DAMAGE:-} ${DAMAGE_SEED:-}"
+		sha256sum "$1" "$HARNESS"/host/*.pm
+		dpkg-query -W -f='${Package} ${Version}\n'
+	} | hash
+}
 
-# one TEST: runs it, and keeps what it says
+# sums PATH...: of all files there
+sums() { find "$@" -type f -print0 | sort -z | xargs -0 sha256sum; }
+
+# one TEST OF: runs it, and keeps what it says
 one()
 {
 	local name log status=0
@@ -20,25 +38,26 @@ one()
 	SECONDS=0
 	prove -v "$1" >"$log" 2>&1 </dev/null || status=$?
 	"$HARNESS/results" read --label "host/$name" --log "$(short "$log")" \
-		--status "$status" <"$log" | keep "host-$name" "$of"
+		--status "$status" <"$log" | keep "host-$name" "$2"
 	say "$name: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 }
 
 # As many at once as there may be processes
 main()
 {
-	local test name
+	local test name of
 	# model.t takes longest and uses one processor: the others run beside it.
 	for test in "$HARNESS"/host/model.t "$HARNESS"/host/!(model).t; do
 		[ -e "$test" ] || continue
 		name=$(basename "$test" .t)
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"host-$name")" ] || continue
-		if kept "host-$name" "$of"; then
+		of=$(of "$test")
+		if passed "host-$name" "$of"; then
 			say "$name: as before: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 			continue
 		fi
 		room_in "$JOBS"
-		one "$test" &
+		one "$test" "$of" &
 		started 1
 	done
 	room_in 1
