@@ -42,6 +42,9 @@ calls() { sed -nE 's/^ *[0-9]+\) [^|]*\|  //p' trace; }
 # has WHAT PATTERN: a line is as it has to be
 has() { calls | grep -qE "^$2\$" || fail "$1: $(calls | head -n 20)"; }
 
+# returned WHAT FUNCTION VALUE: at the end of its only line, or of its last one
+returned() { has "$1" "($2\(.*\); \/\*|\} \/\* $2) .*ret=$3 \*\/"; }
+
 lseek() { perl -e 'open(F, "<", "/proc/version"); sysseek(F, $ARGV[0], 0)' -- "$@"; }
 read_some() { dd if=/proc/version of=/dev/null bs=123 count=1 status=none; }
 
@@ -122,10 +125,10 @@ values_have_types()
 	echo 0 > tracing_on
 	has "an error" "ksys_lseek\(fd=99, offset=0, whence=0\); .* ret=-9 \(EBADF\) \*\/"
 	has "a number" "ksys_lseek\(fd=[0-9]+, offset=7, whence=0\); .* ret=7 \*\/"
-	has "an error in a pointer" "(do_filp_open\(.*\);|\}) \/\* .* ret=-2 \(ENOENT\) \*\/"
-	has "a pointer" "(do_filp_open\(.*\);|\}) \/\* .* ret=0xffff[0-9a-f]{12} \*\/"
+	returned "an error in a pointer" do_filp_open '-2 \(ENOENT\)'
+	returned "a pointer" do_filp_open '0xffff[0-9a-f]{12}'
 	! grep -q '^vfs_statx ' enabled_functions ||
-		has "an error in an int" "(vfs_statx\(.*\);|\}) .* ret=-2 \(ENOENT\) \*\/"
+		returned "an error in an int" vfs_statx '-2 \(ENOENT\)'
 	has "nothing" "fput\(file=0xffff[0-9a-f]{12}\); \/\* <-[a-z_0-9]+$IN \*\/"
 	has "a bool" "ns_capable\(ns=0xffff[0-9a-f]{12}, cap=18\); .* ret=true \*\/"
 	echo 1 > options/funcgraph-retval-hex
