@@ -169,9 +169,9 @@ test-arm64:
 test-all:
 	@$(TEST_ALL)
 deb:
-	@PACKAGES=debian ENGINE= VARIANT=debian $(STEPS:@%=%) packages tree kernel deb
+	@ENGINE= VARIANT=debian $(STEPS:@%=%) packages tree kernel deb
 test-debian:
-	@PACKAGES=debian ENGINE= VARIANT=debian GROUP=debian $(STEPS:@%=%) test-begin packages tree \
+	@ENGINE= VARIANT=debian GROUP=debian_system $(STEPS:@%=%) test-begin packages tree \
 		kernel deb debian test-debian test-end
 ifeq ($(ARCH),i386)
 bench:
