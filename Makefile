@@ -131,7 +131,7 @@ series:
 check:
 	@GROUP=check MACHINES=host-check $(STEPS:@%=%) test-begin $(BUILT) series check test-host test-end
 series-test:
-	@GROUP=series $(STEPS:@%=%) test-begin $(BUILT) series series-test test-end
+	@GROUP=series $(STEPS:@%=%) $(BUILT) series series-test test-end
 kernel:
 	$(STEPS) packages tree kernel
 menuconfig kernelconfig:

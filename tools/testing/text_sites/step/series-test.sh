@@ -1,7 +1,7 @@
 #!/bin/bash
 # Applies the series to a fresh import of the base, one patch after the other, and compiles
 # and boots each step, with a small configuration: with the classic engine, and with that of
-# text sites where there is one.
+# text sites where there is one. A step that has run with the same source is not run again.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$HARNESS/repository.sh"
@@ -10,7 +10,6 @@ log=$LOG/series-test.log
 tree=$BUILD/series.tree
 out=$BUILD/series.out
 rootfs=$BUILD/rootfs/text_sites.cpio
-results=$RESULTS/series
 
 [ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
 export PATH="/usr/lib/ccache:$PATH"
@@ -48,53 +47,95 @@ configure()
 	KCONFIG_ALLCONFIG=$out/$engine.fragment kbuild allnoconfig
 }
 
-# test_step NUMBER NAME: notes how it ends
-test_step()
+# of: what the results of a step are of
+of()
 {
-	local label="series-$1-$engine" begin=$SECONDS why='' end=fail
+	{
+		git_in "$tree" rev-parse 'HEAD^{tree}'
+		gcc --version
+		cat "$CONFIG/variant-small.config" "$HARNESS/vm/series.sh" "$0"
+		stamp rootfs-text_sites
+	} | hash
+}
+
+# compile LABEL: makes $out/LABEL.image, or sets why
+compile()
+{
 	mkdir -p "$out/$engine"
-	log=$LOG/$label.log
 	if ! configure >"$log" 2>&1; then
 		why="cannot configure"
 	elif ! kbuild -j"$JOBS" bzImage modules >>"$log" 2>&1; then
 		why="does not compile: $(first_error "$log")"
-	elif ! "$HARNESS/vm/machine" --kernel "$out/$engine" --rootfs "$rootfs" --name "$label" \
-		--timeout 600 --append 'kunit.enable=1' "$HARNESS/vm/series.sh" >>"$log" 2>&1; then
-		why="$(tail -n1 "$log")"
+	else
+		cp "$out/$engine/$IMAGE" "$out/$1.image"
 	fi
+}
+
+# boot LABEL NAME OF: keeps how it ends, which is $why if that has something to say
+boot()
+{
+	local end=fail of=$3 status=0
 	if [ -z "$why" ]; then
+		# The slow KUnit tests are for the kernel that all patches make.
+		"$HARNESS/vm/machine" --image "$out/$1.image" --rootfs "$rootfs" --name "series-$1" \
+			--timeout $((600 * SLOW)) --append 'kunit.enable=1 kunit.filter=speed>slow' \
+			"$HARNESS/vm/series.sh" >>"$log" 2>&1 || status=$?
+		[ "$status" -ne 0 ] || end=pass
+		# Another time it may get to its end.
+		[ "$status" -ne 124 ] || of='no end'
 		why=$(tail -n1 "$log")
-		end=pass
+		rm "$out/$1.image"
 	fi
-	say "$2 ($engine): $why ($((SECONDS - begin)) s)"
-	printf '%s\tseries: %s, %s\t%s\t%s\n' "$end" "$2" "$engine" "${why:-no output}" "$(short "$log")" \
-		>>"$results"
+	printf '%s\tseries: %s, %s\t%s\t%s\n' "$end" "$2" "$engine" "${why:-no output}" \
+		"$(short "$log")" | keep "$1" "$of"
+	say "$2 ($engine): $why ($SECONDS s)"
+}
+
+# step_of MAIL: what that patch makes, with one engine, unless it has run. It boots while the next
+# one is compiled.
+step_of()
+{
+	local name=${1##*/} label of log why=''
+	local number=${name%%-*}
+	label=$number-$engine
+	of=$(of)
+	if kept "$label" "$of"; then
+		say "$name ($engine): as before: $(cut -f3 "$RESULTS/$label")"
+		return
+	fi
+	rm -f "$RESULTS/$label" "$RESULTS/$label.of"
+	# As they were asked for
+	[ "$NUMBERS" = all ] || [[ " $NUMBERS " = *" $((10#$number)) "* ]] || return 0
+	SECONDS=0
+	log=$LOG/series-$label.log
+	compile "$label"
+	room_in 1
+	boot "$label" "$name" "$of" &
+	started 1
 }
 
 main()
 {
-	local mails mail number
+	local mails mail file
 	: >"$log"
-	mkdir -p "${results%/*}"
-	: >"$results"
+	mkdir -p "$RESULTS" "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
 	mails=("$BUILD"/series/0*.patch)
 	[ ${#mails[@]} -gt 1 ] || die "no series: 'make series' writes it"
-	mkdir -p "$out"
+	for file in "$RESULTS"/????-*; do
+		[[ " ${mails[*]##*/}" = *" $(basename "$file" | cut -c-5)"* ]] || rm -f "$file"
+	done
 	import
 	git_in "$tree" checkout -q -f -B series base
 	for mail in "${mails[@]:1}"; do
 		git_in "$tree" am -q "$mail" >"$log" 2>&1 || fail_with "$log" "${mail##*/} does not apply"
-		number=${mail##*/}
-		number=${number%%-*}
-		# As they were asked for
-		[ "$NUMBERS" = all ] || [[ " $NUMBERS " = *" $((10#$number)) "* ]] || continue
 		for engine in classic text_sites; do
 			if [ "$engine" = classic ] || [ -e "$tree/kernel/trace/fentry" ]; then
-				test_step "$number" "${mail##*/}"
+				step_of "$mail"
 			fi
 		done
 	done
+	room_in 1
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.
