@@ -22,13 +22,14 @@ BASE    ?=
 NUMBERS ?= all
 ONLY    ?= all
 SLOW    ?= 1
+AGAIN   ?=
 DBG     ?= 0
 PICTURE ?= 0
 
 # As they were typed: a $ in FILTER or CMD is not for make.
 override FILTER := $(value FILTER)
 override CMD    := $(value CMD)
-export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW DBG PICTURE
+export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FILES BASE NUMBERS ONLY SLOW AGAIN DBG PICTURE
 
 # Another architecture is a kind of kernel. The build finds ARCH out from that.
 ifneq ($(filter-out x86_64 i386,$(ARCH)),)
@@ -112,6 +113,7 @@ help:
 	@echo "MACHINES='base-*'   make test-machine: only these of machines.tab"
 	@echo "ONLY='debug-* rt-*' make test-all: only these, with the group in front of the name;"
 	@echo "                    make mutants: ONLY='host-* !kunit-ring-*'"
+	@echo 'AGAIN=1             make test: also machines that have passed with the same kernel and tests'
 	@echo 'SLOW=n              a machine may take n times as long, on a host with other work'
 	@echo "ROWS='lat*'         make bench: only these parts of bench/parts.tab"
 	@echo "BASE=folder         another kernel source, in place of Debian's: build/tree-of-<folder>"
@@ -150,6 +152,7 @@ model:
 mutants:
 	$(STEPS) packages
 	@tools/testing/text_sites/mutants/run
+test-machine: export AGAIN := 1
 test-machine:
 	$(STEPS) test-begin $(BUILT) test-machine test-end
 test-long:

@@ -435,7 +435,7 @@ like($out, qr/\nFAIL foreign-tests: end: status 125 .*\n3 passed, 1 failed\n\z/,
 put("$dir/toy.console", "1..1\n${suite}[    1.000000] reboot: Power down\n");
 like(works('a run of its tests', $foreign), qr/\n3 passed, 0 failed\n\z/, '  counts them');
 put("$dir/toy.console", "[    1.000000] reboot: Power down\n");
-($out, $status) = run($foreign);
+($out, $status) = run("AGAIN=1 $foreign");
 like($out, qr/\nFAIL foreign-tests: KUnit: no test ran .*\n1 passed, 1 failed\n\z/, '  and none is a failure');
 unlink "$bin/qemu-system-aarch64";
 
@@ -549,8 +549,18 @@ like(works('  again', $host), qr/^test-host: toy: as before: 1 passed.*\n1 passe
 	'  is not run again, and counts');
 put("$dir/machines.tab", "# GROUP\nplain one single 1 2 - all\n");
 job('ok');
-unlike(works('  machines', "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab " .
-	"$copy/steps test-begin test-machine test-end"), qr/host/, '  do not have its result');
+my $again = "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $copy/steps test-begin test-machine test-end";
+unlike(works('  machines', $again), qr/host/, '  do not have its result');
+like(works('  again', $again), qr/^test-machine: one: as before: 2 passed/m, '  are not run again');
+like(works('  with AGAIN=1', "AGAIN=1 $again"), qr/^test-machine: one: booting/m, '  are');
+put("$dir/machines.tab", "# GROUP\nplain one single 1 2 more all\n");
+like(works('  of another kind', $again), qr/^test-machine: one: booting/m, '  are, too');
+job('not ok');
+for (1, 2) {
+	($out, $status) = run($again);
+	like($out, qr/^test-machine: one: booting.*\n1 passed, 1 failed\n/ms, '  what has failed is');
+}
+job('ok');
 like(works('  afterwards', $host), qr/as before/, '  it is still there');
 is(get("$build/ran"), "ran\n", '  it has run once');
 put("$top/kernel/read.c", '');

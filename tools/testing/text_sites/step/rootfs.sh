@@ -15,15 +15,23 @@ kselftest=$BUILD/rootfs/$KERNEL.kselftest
 # What compiles programs for the other width, for which this system may have no asm/
 other=("$COMPILER" -m32 -idirafter "$OUT/usr/include")
 
-# depends on: the kernel with its modules, the tests, and the programs packed
+# the programs packed
+programs()
+{
+	{
+		[ -z "$SYSROOT" ] || stamp "sysroot-$KARCH"
+		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,init_486.c,pick} "$HARNESS/vm/programs" "$0"
+		dpkg-query -W -f='${Package} ${Version}\n'
+	} | hash
+}
+
+# depends on: the kernel with its modules, the tests, and the programs
 inputs()
 {
 	{
 		stamp "kernel-$KERNEL"
-		[ -z "$SYSROOT" ] || stamp "sysroot-$KARCH"
+		stamp "programs-$KERNEL"
 		grep ' tools/testing/selftests/' "$STAMPS/overlay.sums" || :
-		cat "$HARNESS/vm/rootfs.sh" "$HARNESS"/vm/{init,init_486.c,pick} "$HARNESS/vm/programs" "$0"
-		dpkg-query -W -f='${Package} ${Version}\n'
 	} | hash
 }
 
@@ -70,6 +78,7 @@ compile_init()
 			-o "$kselftest/init_486" "$HARNESS/vm/init_486.c" -lgcc
 }
 
+finish "programs-$KERNEL" "$(programs)"
 inputs=$(inputs)
 if [ "$(stamp "$done_stamp")" = "$inputs" ] && [ -e "$ROOTFS.cpio" ]; then
 	exit 0

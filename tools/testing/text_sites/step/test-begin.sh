@@ -1,11 +1,12 @@
 #!/bin/bash
-# Forgets the results of the tests that ran in machines before. What only reads files has no need
-# to read them again while they are the same.
+# Forgets the results of earlier tests, but for what has passed on the same files: that need not run
+# again. With AGAIN=1, machines do.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
 mkdir -p "$RESULTS" "$RESULTS.before"
-find "$RESULTS" -type f \( -name 'host-*' -o -name check -o -name check.of \) \
-	-exec mv -t "$RESULTS.before" {} +
-rm -rf "$RESULTS"
-mkdir -p "$RESULTS"
+if [ -n "${AGAIN:-}" ]; then
+	find "$RESULTS.before" -type f ! -name 'host-*' ! -name 'check*' -delete
+	find "$RESULTS" -type f ! -name 'host-*' ! -name 'check*' -delete
+fi
+find "$RESULTS" -type f -exec mv -t "$RESULTS.before" {} +

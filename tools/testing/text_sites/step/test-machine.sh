@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs the tests that need a machine: those of machines.tab that are in GROUP, and have not
-# run since its results were forgotten, with this kernel.
+# run since its results were forgotten, nor passed before that, with this kernel.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -108,12 +108,13 @@ judged()
 # chosen: those lines of the list that are asked for and have no results yet
 chosen()
 {
-	local groups name rest
+	local groups name rest of
 	# all of it at once: it may be edited while machines run
 	while read -r groups name rest; do
 		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
-		if kept "$name" "$(of "$name $rest")"; then
+		of=$(of "$name $rest")
+		if kept "$name" "$of" || passed "$name" "$of"; then
 			say "$(machine_id "$name"): as before: $("$results" brief "$RESULTS/$name")" >&2
 		else
 			printf '%s\n' "$name $rest"
@@ -121,13 +122,32 @@ chosen()
 	done < <(cat "$MACHINES_TAB")
 }
 
+# files_of PATTERNS: what the tests in text_sites that PATTERNS picks are made of: all that is there
+# but for other tests
+files_of()
+{
+	local tests list=$ROOTFS.kselftest/kselftest-list.txt
+	[ -e "$list" ] || return 0
+	tests=$(sed -n 's/^text_sites://p' "$list")
+	grep ' tools/testing/selftests/text_sites/' "$STAMPS/overlay.sums" |
+		grep -vf <(comm -23 <(sort <<<"$tests") <("$HARNESS/vm/pick" "$1" <<<"$tests" | sort) |
+			sed 's|.*|/&$|')
+}
+
 # of LINE: what the results of a machine are of
 of()
 {
 	{
 		stamp "kernel-$KERNEL"
-		stamp "rootfs-$KERNEL"
+		cat "$HARNESS"/vm/{machine,kselftest.sh}
 		tr -s '[:space:]' ' ' <<<"$1"
+		case ${1##* } in
+		*:*) stamp "rootfs-$KERNEL" ;;
+		*)
+			stamp "programs-$KERNEL"
+			files_of "${1##* }"
+			;;
+		esac
 		case $1 in
 		*' picture:'*) cat "$TOP/scripts/tracing/draw_fgraph.pl" ;;
 		*' host:'*) find "$HARNESS/host" -type f -print0 | sort -z | xargs -0 cat ;;
