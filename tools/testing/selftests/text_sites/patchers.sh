@@ -10,12 +10,14 @@
 
 DEBUG=/sys/kernel/debug
 CPU=/sys/devices/system/cpu/cpu1/online
-MODULES="immediate_reader immediate_owner tables_test marker_cost"
+MODULES="immediate_reader immediate_owner marker_cost jump_function_sample"
+LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
 
 # Functions that much goes through, with static keys, calls and values of all kinds in them
-BODIES="try_to_wake_up kmem_cache_alloc_noprof vfs_read do_exit"
+BODIES="try_to_wake_up kmem_cache_alloc_noprof vfs_read do_exit immediate_reader_now"
 
-# Each of these is once round. What is refused because of what another one does at the time does
+# Each of these is once round. Tracepoints have static keys, and static calls: of the one probe
+# they have, or of what calls several of them. What is refused because of what another one does at the time does
 # not count.
 
 tracers()
@@ -95,6 +97,18 @@ bpf()
 		"$HERE/bpf_functions"
 }
 
+settled() { [ "$(< $LIVEPATCH/transition)" = 0 ]; }
+
+# Each task goes over to it, and back.
+livepatch()
+{
+	modprobe livepatch_sample
+	within 20 settled
+	echo 0 > $LIVEPATCH/enabled
+	within 20 test ! -e $LIVEPATCH
+	rmmod livepatch_sample
+}
+
 processors()
 {
 	echo 0 > $CPU
@@ -113,18 +127,35 @@ again()
 	echo "$1 $n" >> /tmp/patchers_rounds
 }
 
+# part NAME FILE...: is it there, for this kernel has these?
+part()
+{
+	local name=$1 file
+	shift
+	for file; do
+		[ -e "$file" ] || {
+			echo "# not $name: no $file" >&2
+			return
+		}
+	done
+	echo "$name"
+}
+
 # What can be done on this kernel
 which()
 {
-	local all=(tracers an_instance events)
-	[ ! -e kprobe_events ] || all+=(kprobes)
-	[ ! -e $DEBUG/jump_function/all ] || all+=(jump_functions)
-	[ ! -e "$HERE/test_modules/tables_test.ko" ] || all+=(a_module)
-	[ ! -e /sys/module/immediate_owner ] || all+=(values)
-	[ ! -e set_marker ] || [ ! -e events/cost ] || all+=(markers)
-	[ ! -e /sys/kernel/btf/vmlinux ] || [ ! -e "$HERE/bpf_functions" ] || all+=(bpf)
-	[ ! -e $CPU ] || all+=(processors)
-	echo "${all[@]}"
+	local tests="$HERE/test_modules"
+	echo tracers
+	echo an_instance
+	echo events
+	part kprobes kprobe_events
+	part jump_functions $DEBUG/jump_function/all
+	part a_module "$tests/tables_test.ko"
+	part values /sys/module/immediate_owner
+	part markers set_marker events/cost
+	part bpf /sys/kernel/btf/vmlinux "$HERE/bpf_functions"
+	part livepatch "$(modinfo -n livepatch_sample 2> /dev/null || echo livepatch_sample.ko)"
+	part processors $CPU
 }
 
 # Probes of entries, and at all places in bodies that are no text sites
@@ -132,15 +163,19 @@ make_kprobes()
 {
 	local name at
 	[ -e kprobe_events ] || return 0
-	for name in ksys_lseek vfs_read vfs_open try_to_wake_up; do
-		echo "p:entry_$name $name" >> kprobe_events
+	for name in ksys_lseek vfs_read vfs_open try_to_wake_up immediate_reader_now; do
+		echo "p:entry_$name $name" >> kprobe_events || :
 	done
 	for name in $BODIES; do
 		for ((at = 5; at < 60; at++)); do
 			echo "p:body_${name}_$at $name+$at" >> kprobe_events || :
 		done 2> /dev/null
 	done
-	echo "# $(wc -l < kprobe_events) kprobes"
+	echo 1 > events/kprobes/enable
+	[ ! -e $OPTIMIZATION ] || within 20 grep -q '+0x[1-9a-f][0-9a-f]* .*\[OPTIMIZED\]' $DEBUG/kprobes/list ||
+		fail "no kprobe in a body is optimized"
+	echo "# $(wc -l < kprobe_events) kprobes, $(grep -c OPTIMIZED $DEBUG/kprobes/list) optimized"
+	echo 0 > events/kprobes/enable
 }
 
 load_modules()
@@ -161,7 +196,11 @@ put_back()
 	[ ! -e set_marker ] || echo > set_marker
 	[ ! -e $CPU ] || echo 1 > $CPU
 	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
-	for module in $MODULES jump_function_sample; do
+	if [ -e $LIVEPATCH ]; then
+		echo 0 > $LIVEPATCH/enabled
+		within 60 test ! -e $LIVEPATCH || echo "# the transition of a livepatch does not end"
+	fi
+	for module in livepatch_sample tables_test $MODULES; do
 		! grep -q "^$module " /proc/modules || rmmod "$module"
 	done
 }
@@ -169,6 +208,36 @@ put_back()
 symbol() { sed -n "s/^\([0-9a-f]*\) [Tt] $1\$/\1/p" /proc/kallsyms; }
 
 kernel_text() { "$HERE/site_text" "$(symbol _stext)" "$(symbol _etext)"; }
+
+# module_text NAME: from its first function to where its last one begins
+module_text()
+{
+	# shellcheck disable=SC2046 # two words
+	"$HERE/site_text" $(awk -v module="[$1]" '$2 ~ /^[tT]$/ && $4 == module { print $1 }' \
+		/proc/kallsyms | sort | sed -n '1p;$p')
+}
+
+# text_to DIRECTORY: what all of it is now
+text_to()
+{
+	local module
+	mkdir -p "$1"
+	kernel_text > "$1/kernel"
+	for module in $MODULES; do
+		! grep -q "^$module " /proc/modules || module_text $module > "$1/$module"
+	done
+}
+
+# text_changed: a line for each byte that is another now
+text_changed()
+{
+	local file
+	for file in /tmp/patchers_before/*; do
+		[ -s "$file" ] || echo "${file##*/} has no text"
+		cmp -l "/tmp/patchers_after/${file##*/}" "$file" 2>&1 |
+			awk -v what="${file##*/}" '{ printf "# %s+%d: %s, was %s\n", what, $1 - 1, $2, $3 }'
+	done
+}
 
 all_at_once()
 {
@@ -184,7 +253,7 @@ all_at_once()
 	done
 	reset_tracing
 	sleep 1
-	kernel_text > /tmp/patchers_before
+	text_to /tmp/patchers_before
 
 	rm -f /tmp/patchers_wrong /tmp/patchers_rounds
 	end=$(($(date +%s) + $(setting patchers 30)))
@@ -201,12 +270,13 @@ all_at_once()
 	[ ! -e /tmp/patchers_wrong ] || fail "wrong values in a module"
 	! grep ' 0$' /tmp/patchers_rounds || fail "not once"
 	equal "function entries" "$(site_text)" "nop $(nr_available)"
-	kernel_text | cmp -l - /tmp/patchers_before > /tmp/patchers_changed || :
+	text_to /tmp/patchers_after
+	text_changed > /tmp/patchers_changed
 	[ ! -s /tmp/patchers_changed ] || {
-		awk -v start="$(symbol _stext)" '{ printf "# %s+%d: %s, was %s\n", start, $1 - 1, $2, $3 }' \
-			/tmp/patchers_changed | head -n 40
+		head -n 40 /tmp/patchers_changed
 		fail "$(wc -l < /tmp/patchers_changed) bytes of text are others"
 	}
+	echo "# compared: $(wc -c /tmp/patchers_before/* | awk '{ print $1, $2 }' | xargs)"
 }
 
 run_tests all_at_once
