@@ -7,6 +7,7 @@
 
 MODULE="$HERE/test_modules/nmi_test.ko"
 PARAMETERS=/sys/module/nmi_test/parameters
+ENTERED='^(asm_|(sync_regs|error_entry)$)'
 
 # As the kernel counts them, on all CPUs
 nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
@@ -33,10 +34,21 @@ until_enough()
 		[ $n -lt 20 ] || ! enough || break
 		"$@"
 	done
-	echo "# $n times, $(cat $PARAMETERS/nmis) NMIs, $(cat $PARAMETERS/trapped) with a breakpoint"
+	echo "# $n times, $(cat $PARAMETERS/nmis) NMIs, $(cat $PARAMETERS/trapped) with a breakpoint," \
+		"$(cat $PARAMETERS/chains) chains of calls"
 	enough || fail "NMIs were too few"
 	[ $(($(nmis) - before)) -ge 500 ] || fail "the kernel has counted $(($(nmis) - before))"
 	equal "wrong" "$(cat $PARAMETERS/wrong)" 0
+	[ "$(cat $PARAMETERS/chains)" -ge 100 ] || fail "they come to programs only"
+	chains_end
+}
+
+# Nobody says of each instruction by which the kernel is entered what is on the stack then.
+chains_end()
+{
+	local where
+	where=$(grep -vE "$ENTERED" $PARAMETERS/broken | sort | uniq -c | sort -rn | head -n 20 || :)
+	[ -z "$where" ] || fail "chains of calls without an end, from: $where"
 }
 
 on_and_off()
@@ -96,5 +108,20 @@ return_addresses_are_found()
 	until_enough graph_on_and_off
 }
 
-run_tests everything_on_and_off the_functions_of_the_handler_on_and_off \
+# All of their tables are part of each batch.
+with_two_hundred_modules()
+{
+	local before
+	# shellcheck disable=SC2046 # each a word
+	copies $(seq -f %03g 1 200)
+	need_nmis
+	trap 'stop_jobs; rmmod nmi_test; remove_copies' EXIT
+	load &
+	until_enough on_and_off
+	equal "there" "$(copies_there | wc -l)" 200
+	stop_jobs
+	equal "text" "$(site_text)" "nop $(nr_available)"
+}
+
+run_tests everything_on_and_off with_two_hundred_modules the_functions_of_the_handler_on_and_off \
 	a_jump_function_and_an_immediate_value_beside_it return_addresses_are_found

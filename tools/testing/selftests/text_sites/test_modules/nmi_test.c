@@ -9,20 +9,29 @@
  *   nmis	how many have come
  *   trapped	... of them while a breakpoint was at the first of the functions
  *   wrong	... in which something did not do what it did before, or what it is to do
+ *   chains	... that came to the kernel, so that its chain of calls was looked at
+ *   broken	... to these functions of which the unwinder could not say where it ends:
+ *		one a line, the last hundred
  *   flip	read: point the jump function and the immediate value at something else,
  *		"right" if that worked
  */
 #include <linux/atomic.h>
+#include <linux/array_size.h>
 #include <linux/immediate.h>
 #include <linux/jump_function.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/sched.h>
 
 #include <asm/ftrace.h>
 #include <asm/ibt.h>
 #include <asm/nmi.h>
+#include <asm/ptrace.h>
+#include <asm/unwind.h>
 
-static atomic_t nmis, trapped, wrong;
+static atomic_t nmis, trapped, wrong, chains, broken;
+static unsigned long broken_at[100];
 
 /* Each adds something else: of the same ones the compiler makes one. */
 #define ONE(a)								\
@@ -52,11 +61,33 @@ static bool has_breakpoint(unsigned long function)
 	return *(u8 *)(function + (is_endbr(*(u32 *)function) ? ENDBR_INSN_SIZE : 0)) == 0xcc;
 }
 
+/*
+ * The chain of calls that perf would walk: does the unwinder come to its end, if it can begin?
+ * It cannot where the stack is the program's, or no more that of the task.
+ */
+static bool chain_ends(struct pt_regs *regs)
+{
+	struct unwind_state state;
+	bool begins = false;
+
+	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
+	     unwind_next_frame(&state))
+		begins = true;
+	return !begins || !unwind_error(&state);
+}
+
 static int at_nmi(unsigned int type, struct pt_regs *regs)
 {
 	int n, jump, value;
 
 	atomic_inc(&nmis);
+	if (!user_mode(regs)) {
+		atomic_inc(&chains);
+		if (!chain_ends(regs)) {
+			n = (atomic_inc_return(&broken) - 1) % ARRAY_SIZE(broken_at);
+			WRITE_ONCE(broken_at[n], regs->ip);
+		}
+	}
 	if (has_breakpoint((unsigned long)nmi_test_0))
 		atomic_inc(&trapped);
 	n = nmi_test_0(0) + nmi_test_1(0) + nmi_test_2(0) + nmi_test_3(0) + nmi_test_4(0) +
@@ -74,6 +105,19 @@ static int count_get(char *buffer, const struct kernel_param *kp)
 }
 
 static const struct kernel_param_ops count_ops = { .get = count_get };
+
+static int broken_get(char *buffer, const struct kernel_param *kp)
+{
+	const unsigned int nr = min_t(unsigned int, atomic_read(&broken), ARRAY_SIZE(broken_at));
+	int len = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		len += scnprintf(buffer + len, PAGE_SIZE - len, "%ps\n",
+				 (void *)READ_ONCE(broken_at[i]));
+	return len;
+}
+
+static const struct kernel_param_ops broken_ops = { .get = broken_get };
 
 static int flip_get(char *buffer, const struct kernel_param *kp)
 {
@@ -94,6 +138,8 @@ static const struct kernel_param_ops flip_ops = { .get = flip_get };
 module_param_cb(nmis, &count_ops, &nmis, 0400);
 module_param_cb(trapped, &count_ops, &trapped, 0400);
 module_param_cb(wrong, &count_ops, &wrong, 0400);
+module_param_cb(chains, &count_ops, &chains, 0400);
+module_param_cb(broken, &broken_ops, NULL, 0400);
 module_param_cb(flip, &flip_ops, NULL, 0400);
 
 static int __init nmi_test_init(void)
