@@ -26,6 +26,9 @@ my ($REL, $RELOC, $INFO, $SYMBOL) = $WIDE ? ('.rela', 24, 8, 32) : ('.rel', 8, 4
 my $WORD_SIZE = length pack $WORD, 0;
 # One of what is at the absolute address that it holds
 my $ABSOLUTE = 1;		# R_X86_64_64, R_386_32
+# R_X86_64_NONE, 64, PC32, PLT32, 32, 32S and PC64, and one that is for programs only; R_386_NONE,
+# 32, PC32 and PLT32, and one that is for programs only
+my @types = $WIDE ? (0, 1, 2, 4, 10, 11, 24, 9) : (0, 1, 2, 4, 9);
 my ($EINVAL, $ENOEXEC, $O_NONBLOCK) = (22, 8, 04000);
 
 my ($path, @only) = @ARGV;
@@ -165,8 +168,8 @@ sub works
 	return ($check // '') =~ /^right/;
 }
 
-# try WHAT, EXPECT, MODULE: EXPECT is 'right' (it loads, and works), 'refused', 'unused'
-# (its code is not to be run), or ''
+# try WHAT, EXPECT, MODULE: EXPECT is 'right' (it loads, and works), 'refused', '' (one of these), or
+# 'unused' (its code is not to be run)
 sub try
 {
 	my ($what, $expect, $module) = @_;
@@ -184,7 +187,7 @@ sub try
 	$count{ $loaded ? 'loaded' : 'refused' }++;
 	if ($loaded) {
 		fail("$what: it was loaded") if $expect eq 'refused';
-		fail("$what: it does not work") if $expect eq 'right' && !$right;
+		fail("$what: it does not work") if $expect ne 'unused' && !$right;
 	} else {
 		# The loader has its own idea of relocations that are not in their section.
 		return if $expect ne 'right' && $error == $ENOEXEC;
@@ -352,18 +355,33 @@ for my $table (grep { $section{$_} } @tables) {
 
 	for my $byte (0 .. $size - 1) {
 		my $where = $reloc{ $byte & ~3 };
-		for my $by (1, 0x80) {
+		for my $bit (0 .. 7) {
+			my $by = 1 << $bit;
 			my $module = $file;
 			if (defined $where) {
 				set_addend($module, $where, addend($file, $where) + ($by << 8 * ($byte & 3)));
 			} else {
-				substr($module, $at + $byte, 1) = chr $by;
+				substr($module, $at + $byte, 1) = chr($by ^ ord substr $file, $at + $byte, 1);
 			}
 			# What is not at a call of __fentry__, or has a state
 			my $expect = $table eq '__mcount_loc' ? 'refused' : '';
 			# Which of the module's instructions a branch is to go to nobody can tell.
 			$expect = 'unused' if $table =~ /^__(?:value|marker)_sites/ && $byte % 8 > 3;
+			# Nor which of its data is the value.
+			$expect = 'unused' if $table eq '__value_refs';
 			try("$table: byte $byte by $by", $expect, $module);
+		}
+	}
+
+	# Each reference in each other form that the loader of modules knows, and in one of those
+	# that it does not. A site may have two that mean the same.
+	for my $place (sort { $a <=> $b } keys %reloc) {
+		my $info = unpack $WORD, substr $file, $reloc{$place}{at} + $INFO, $WORD_SIZE;
+		for my $type (@types) {
+			my $module = $file;
+			set_info($module, $reloc{$place}, $info >> $SYMBOL << $SYMBOL | $type);
+			try("$table: reference at $place of type $type", '', $module)
+				if $type != ($info & ((1 << $SYMBOL) - 1));
 		}
 	}
 
