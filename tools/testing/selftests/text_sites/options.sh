@@ -25,26 +25,36 @@ the_options_asked_for_are_set()
 	done
 }
 
-# NOPs where the calls of tracers may be: a function begins with it, or with ENDBR
-nr_entries()
+# nr_nops OFFSET ADDRESS...: NOPs where the calls of tracers may be, so many bytes behind these
+nr_nops()
 {
-	local address
-	for address; do printf '%x\n' $((0x$address)) $((0x$address + 4)); done |
+	local offset=$1 address
+	shift
+	for address; do printf '%x\n' $((0x$address + offset)); done |
 		"$HERE/site_text" 2> /dev/null |
 		awk '$1 ~ /^(nopl|prefix|jmp0|jmp3|lea)$/ { n += $2 } END { print n + 0 }'
 }
 
+# A function begins with it; or, if the targets of indirect calls are marked, with ENDBR, or a
+# NOP in its place, but for those that nobody calls in this way.
 functions_have_entries_if_they_can_be_traced()
 {
-	local functions
+	local functions first behind
 	mapfile -t functions < <(awk '$2 ~ /^[tT]$/ && $3 ~ /^vfs_[a-z]*$/ { print $1 }' /proc/kallsyms)
 	[ ${#functions[@]} -gt 20 ] || fail "${#functions[@]} functions"
+	first=$(nr_nops 0 "${functions[@]}")
+	behind=$(nr_nops 4 "${functions[@]}")
 	if has DYNAMIC_FTRACE; then
 		grep -qw function available_tracers || fail "no function tracer"
-		equal "entries" "$(nr_entries "${functions[@]}")" ${#functions[@]}
+		equal "entries" $((first + behind)) ${#functions[@]}
+		if has X86_KERNEL_IBT; then
+			[ "$behind" -gt "$first" ] || fail "$behind behind ENDBR, $first not"
+		else
+			equal "behind ENDBR" "$behind" 0
+		fi
 	else
 		! grep -qw function available_tracers || fail "a function tracer"
-		equal "entries" "$(nr_entries "${functions[@]}")" 0
+		equal "entries" $((first + behind)) 0
 	fi
 }
 
@@ -164,6 +174,56 @@ accesses_are_checked_as_configured()
 	fi
 }
 
+# mapped ADDRESS: does a part of the kernel's memory begin there? In an ELF64 file, a header of
+# 64 bytes is in front of those of the parts, of 56 bytes each, of which the third word is that.
+mapped() { od -An -v -t x8 -w56 -j64 -N1120 /proc/kcore | awk '{ print $3 }' | grep -qx "$1"; }
+
+# Where nothing is moved, the kernel's text and what it maps are there. That both are moved to
+# where they were happens once in millions of times.
+the_kernel_is_where_it_may_be()
+{
+	local moved=1
+	[ "$(uname -m)" = x86_64 ] || skip "not for this architecture"
+	! grep -qE '^ffffffff81000000 . _text$' /proc/kallsyms || ! mapped ffffc90000000000 || moved=0
+	if has RANDOMIZE_BASE && ! grep -qw nokaslr /proc/cmdline; then
+		equal "moved" $moved 1
+	else
+		equal "moved" $moved 0
+	fi
+}
+
+# The prefix of an instruction that locks the bus has no use on one processor: it is another one
+# then, or has not been compiled.
+instructions_lock_if_there_are_processors()
+{
+	local module=nmi_test locks byte
+	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
+	insmod "$HERE/test_modules/$module.ko"
+	# shellcheck disable=SC2064 # the name as it is now
+	trap "rmmod $module" EXIT
+	locks=$(cat /sys/module/$module/sections/.smp_locks 2> /dev/null) || locks=''
+	if ! has SMP; then
+		equal "places" "$locks" ''
+		return
+	fi
+	[ -n "$locks" ] || fail "no atomic instruction in $module"
+	byte=$(lock_prefix $((locks)))
+	if [ "$(< /sys/devices/system/cpu/possible)" = 0 ]; then
+		equal "prefix" "$byte" 3e
+	else
+		equal "prefix" "$byte" f0
+	fi
+}
+
+bytes_at() { "$HERE/site_text" "$(printf %x "$1")" "$(printf %x $(($1 + $2)))"; }
+
+# lock_prefix ENTRY: the byte that the entry of the table says how far it is from itself
+lock_prefix()
+{
+	local offset; offset=$(bytes_at "$1" 4 | od -An -t d4)
+	bytes_at $(($1 + offset)) 1 | od -An -t x1 | tr -d ' '
+}
+
 # Who starts it may say what is to be done for the processor, as "mitigated=retbleed:stuffing".
 vulnerabilities_are_mitigated_as_asked_for()
 {
@@ -182,4 +242,5 @@ run_tests the_ring_buffer_has_tested_itself the_options_asked_for_are_set \
 	accesses_are_checked_as_configured times_of_events_are_checked \
 	interrupts_are_threads_if_it_is_real_time preempted_as_configured \
 	modules_can_be_loaded_if_configured stacks_are_unwound_as_configured lockdep_is_on_if_there \
+	the_kernel_is_where_it_may_be instructions_lock_if_there_are_processors \
 	vulnerabilities_are_mitigated_as_asked_for
