@@ -61,5 +61,23 @@ a_marker_is_an_event_and_no_more()
 	done
 }
 
+# The NOP of those is the same for all that run this kernel: the compiler has put it there.
+sites_of_values_work_beside_it()
+{
+	local module=tables_test time
+	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
+	# shellcheck disable=SC2064 # the name as it is now
+	trap "rmmod $module" EXIT
+	insmod "$HERE/test_modules/$module.ko"
+	for time in 1 2; do
+		equal "time $time" "$(< /sys/module/$module/parameters/check)" right
+	done
+	echo ":mod:$module" > set_ftrace_filter
+	echo function > current_tracer
+	equal "while it is traced" "$(< /sys/module/$module/parameters/check)" right
+	echo nop > current_tracer
+	every_site_holds_it
+}
+
 run_tests every_site_holds_it it_is_the_one_asked_for a_function_is_traced_and_no_more \
-	a_marker_is_an_event_and_no_more
+	a_marker_is_an_event_and_no_more sites_of_values_work_beside_it
