@@ -30,8 +30,8 @@
  * What would take for ever is not in it: stacks of every function, or rounds of one site.
  *
  * The grammar: NAME, and what it stands for: one of the texts, which are between | or in
- * strings of their own. A <NAME> in them stands for what that does. The same text twice is
- * twice as likely.
+ * strings of their own. A <NAME> in them stands for what that does, and ` for |. The same
+ * text twice is twice as likely.
  */
 static const struct rule {
 	const char *name, *texts[6];
@@ -62,10 +62,11 @@ static const struct rule {
 	{ "pid",	{ "0|1|2|10|99999|<number>| " } },
 	{ "pids",	{ "<pid>|<pid> <pid>|!<pid>|<pid>,<pid>|" } },
 	{ "tracer",	{ "function|function|function_graph|function_graph|nop|nop|irqsoff|wakeup",
-			  "preemptoff|blk|no_such|func|" } },
+			  "preemptoff|preemptirqsoff|wakeup_rt|blk|no_such|func|" } },
 	{ "switch",	{ "0|1|1|0|2|<number>|x|" } },
 	{ "option",	{ "function-fork|func-no-repeats|event-fork|funcgraph-proc",
-			  "record-tgid|sym-addr|funcgraph-retval|funcgraph-irqs|fields|no_such" } },
+			  "record-tgid|sym-addr|funcgraph-retval|funcgraph-irqs|fields|no_such",
+			  "func-args|funcgraph-args|funcgraph-retaddr|function-trace|display-graph" } },
 	{ "options",	{ "<option>|no<option>|nofunc_stack_trace" } },
 	{ "events",	{ "<event>|!<event>|sched:*|!sched:*|!*:*|:mod:<module>" } },
 	{ "name",	{ "fz0|fz1|fz2|fz3" } },
@@ -78,6 +79,19 @@ static const struct rule {
 			  "no_such:x tables_test:again|" } },
 	{ "depth",	{ "0|1|2|5|50|<number>" } },
 	{ "latency",	{ "clear|sort=max|sort=avg.ascending|sort=<number>|sort=.|<glob>" } },
+	{ "root",	{ "duration <comparison> <depth>|ret <comparison> <number>|ret == -2",
+			  "func == <function>|func <comparison> 0x<number>|common_pid == 1",
+			  "no_such > 1|duration > 1ms|duration" } },
+	{ "comparison",	{ "<|>|<=|>=|==|!=|&|~" } },
+	{ "keep",	{ "<root>|<root>|<root> && <root>|0|(<keep>",
+			  "<root> `` <root>|!(<keep>)|" } },
+	{ "trigger",	{ "<trigger1>|<trigger1>|!<trigger1>|<trigger1> if prev_pid > <number>" } },
+	{ "trigger1",	{ "traceon<count>|traceoff<count>|stacktrace:3|nonsense|",
+			  "enable_event:<event><count>|disable_event:<event><count>" } },
+	{ "cpus",	{ "1|2|3|ff|0|x|<number>|" } },
+	{ "clock",	{ "local|global|counter|mono|boot|x86-tsc|uptime|perf|no_such|" } },
+	{ "size",	{ "1|4|64|1000|0|-1|x" } },
+	{ "order",	{ "4|8|64|0|3|<number>|x" } },
 	{ "round",	{ "0|3072|500|65535|99999999999999999999|-1|x" } },
 };
 
@@ -100,6 +114,18 @@ static const struct file {
 	{ "trace",			"switch",	1 },
 	{ "set_event",			"events",	1 },
 	{ "set_event_pid",		"pids",		1 },
+	{ "set_event_notrace_pid",	"pids",		1 },
+	{ "events/sched/sched_switch/trigger", "trigger", 1 },
+	{ "events/tables_test/enable",	"switch",	1 },
+	{ "set_marker",			"marker",	1 },
+	{ "tracing_cpumask",		"cpus",		1 },
+	{ "trace_clock",		"clock",	1 },
+	{ "buffer_size_kb",		"size",		1 },
+	{ "buffer_subbuf_size_kb",	"order",	1 },
+	{ "snapshot",			"switch",	1 },
+	{ "options/func-args",		"switch",	1 },
+	{ "options/funcgraph-args",	"switch",	1 },
+	{ "options/funcgraph-retaddr",	"switch",	1 },
 	{ "events/sched/enable",	"switch",	1 },
 	{ "events/kprobes/enable",	"switch",	1 },
 	{ "events/fprobes/enable",	"switch",	1 },
@@ -111,7 +137,8 @@ static const struct file {
 	{ "stack_trace_filter",		"filter",	0 },
 	{ "kprobe_events",		"kprobe",	0 },
 	{ "dynamic_events",		"fprobe",	0 },
-	{ "set_marker",			"marker",	0 },
+	{ "graph_keep",			"keep",		1 },
+	{ "graph_keep",			"keep",		1 },
 	{ "/proc/sys/kernel/ftrace_enabled",	   "switch", 0 },
 	{ "/proc/sys/kernel/stack_tracer_enabled", "switch", 0 },
 	{ "/sys/module/text_site/parameters/round", "round", 0 },
@@ -120,6 +147,7 @@ static const struct file {
 /* What is only read */
 static const char *const to_read[] = {
 	"enabled_functions", "touched_functions", "available_filter_functions",
+	"available_markers", "snapshot",
 	"available_filter_functions_addrs", "trace", "trace_stat/function0", "stack_trace",
 	"trace_stat/function_latency", "trace_stat/function_latency1",
 	"dyn_ftrace_total_info", "kprobe_profile", "/proc/kallsyms",
@@ -209,7 +237,7 @@ static void expand(const char *name, size_t len, char *text)
 	unsigned int used;
 
 	for (; *from && *from != '|'; from++) {
-		if (*from == '<') {
+		if (*from == '<' && from[1] >= 'a' && from[1] <= 'z') {
 			end = strchr(from, '>');
 			expand(from + 1, end - from - 1, text);
 			from = end;
@@ -217,7 +245,7 @@ static void expand(const char *name, size_t len, char *text)
 		}
 		used = strlen(text);
 		if (used < TEXT_MAX - 1) {
-			text[used] = *from;
+			text[used] = *from == '`' ? '|' : *from;
 			text[used + 1] = 0;
 		}
 	}

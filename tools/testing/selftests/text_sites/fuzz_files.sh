@@ -21,16 +21,18 @@ modules()
 put_back()
 {
 	local dir name line
-	set +e
 	echo 1 > /proc/sys/kernel/ftrace_enabled
 	echo 0 > /proc/sys/kernel/stack_tracer_enabled
 	echo 3072 > $ROUND
 	for dir in . instances/*/; do
 		[ -e "$dir/current_tracer" ] || continue
 		echo nop > "$dir/current_tracer"
+		while read -r line; do
+			echo "!$line" > "$dir/events/sched/sched_switch/trigger"
+		done < <(sed 's/:unlimited//; s/:count=/:/; /^#/d' "$dir/events/sched/sched_switch/trigger")
 		echo 0 > "$dir/events/enable"
 		echo > "$dir/set_event"
-		for name in set_event_pid set_ftrace_pid set_ftrace_notrace_pid; do
+		for name in set_event_pid set_event_notrace_pid set_ftrace_pid set_ftrace_notrace_pid; do
 			[ ! -e "$dir/$name" ] || echo > "$dir/$name"
 		done
 		# Commands are taken away one by one, and as often as they are there.
@@ -42,12 +44,17 @@ put_back()
 			echo > "$dir/$name"
 		done
 		for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
-			sym-addr; do
+			sym-addr func-args funcgraph-args funcgraph-retaddr; do
 			[ ! -e "$dir/options/$name" ] || echo 0 > "$dir/options/$name"
 		done
+		echo local > "$dir/trace_clock"
+		printf "%x\n" $(((1 << $(nproc)) - 1)) > "$dir/tracing_cpumask"
+		echo 0 > "$dir/snapshot"
+		echo 4 > "$dir/buffer_subbuf_size_kb"
+		echo 1408 > "$dir/buffer_size_kb"
 		echo 1 > "$dir/tracing_on"
 	done
-	for name in set_graph_function set_graph_notrace stack_trace_filter set_marker; do
+	for name in set_graph_function set_graph_notrace stack_trace_filter set_marker graph_keep; do
 		[ ! -e $name ] || echo > $name
 	done
 	[ ! -e max_graph_depth ] || echo 0 > max_graph_depth
@@ -71,25 +78,34 @@ agree()
 	equal "breakpoints" "$(site_text | sed -n 's/^int3 //p')" ''
 }
 
-# fuzz WRITES SEED TASKS
-fuzz()
+nothing_left()
 {
-	local seed=$2 left=$1 now
-	trap 'stop_jobs; put_back' EXIT
-	old=$(complaints)
-	while [ "$left" -gt 0 ]; do
-		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
-		# shellcheck disable=SC2046
-		echo "# seed $seed: $("$HERE/fuzz_files" "$seed" $now "$3" $(modules))"
-		agree || fail "after seed $seed, $now writes, $3 tasks"
-		[ "$(complaints)" = "$old" ] ||
-			fail "seed $seed, $now writes, $3 tasks: $(complaints | tail -n1)"
-		left=$((left - now)) seed=$((seed + 1))
-	done
-	put_back
 	equal "attached" "$(wc -l < enabled_functions)" 0
 	equal "text" "$(site_text)" "nop $(nr_available)"
 	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
+	equal "instances" "$(ls instances)" ''
+	equal "modules" "$(grep -c "^\(functions_many\|tables_test\|copies_000\) " /proc/modules)" 0
+}
+
+# fuzz WRITES SEED TASKS: each round begins with everything as it was, so that the seed says all
+# about it.
+fuzz()
+{
+	local seed=$2 left=$1 now what
+	trap 'stop_jobs; set +e; put_back' EXIT
+	old=$(complaints)
+	while [ "$left" -gt 0 ]; do
+		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
+		what="seed $seed, $now writes, $3 tasks"
+		echo "# $what"
+		# shellcheck disable=SC2046
+		echo "# $what: $("$HERE/fuzz_files" "$seed" $now "$3" $(modules))"
+		agree || fail "after $what"
+		( set +e; put_back )
+		nothing_left || fail "put back after $what"
+		[ "$(complaints)" = "$old" ] || fail "$what: $(complaints | tail -n1)"
+		left=$((left - now)) seed=$((seed + 1))
+	done
 }
 
 by_one_task()
