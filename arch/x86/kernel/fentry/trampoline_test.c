@@ -22,7 +22,7 @@ struct shape {
 	const char	*name;
 	unsigned int	flags;
 	unsigned int	nr;
-	bool		goes_on;
+	bool		goes_on, moves;	/* the callback moves regs->ip */
 };
 
 static const struct shape shapes[] = {
@@ -35,7 +35,15 @@ static const struct shape shapes[] = {
 	{ "set_ip",		TRAMPOLINE_SET_IP,		1 },
 	{ "set_ip, two",	TRAMPOLINE_SET_IP,		2 },
 	{ "goes on",		0,				1, true },
-	{ "regs, goes on",	TRAMPOLINE_REGS,		2, true },
+	{ "two, goes on",	0,				2, true },
+	{ "bare, goes on",	TRAMPOLINE_BARE,		1, true },
+	{ "bare, two, goes on",	TRAMPOLINE_BARE,		2, true },
+	{ "regs, goes on",	TRAMPOLINE_REGS,		1, true },
+	{ "regs, two, goes on",	TRAMPOLINE_REGS,		2, true },
+	{ "set_ip, goes on",	TRAMPOLINE_SET_IP,		1, true },
+	{ "set_ip, two, goes on", TRAMPOLINE_SET_IP,		2, true },
+	{ "set_ip, moves",	TRAMPOLINE_SET_IP,		1, false, true },
+	{ "set_ip, two, moves",	TRAMPOLINE_SET_IP,		2, false, true },
 	{ "shared",		TRAMPOLINE_SHARED,		1 },
 };
 
@@ -200,15 +208,34 @@ static unsigned long callers[3];
 /* The task that steps through a trampoline, before each instruction */
 static struct steps steps;
 
+/* The first of them is another one from when a callback has said so. */
+static bool moves;
+
+static void moving_callback(unsigned long site, unsigned long parent, void *arg,
+			    struct ftrace_regs *fregs)
+{
+	ftrace_regs_set_instruction_pointer(fregs, (unsigned long)trampoline_test_instead);
+}
+
+static bool is_caller(unsigned long addr, unsigned int nr)
+{
+	return addr == callers[nr] ||
+	       (moves && !nr && addr == (unsigned long)trampoline_test_instead);
+}
+
 /*
- * All callers in their order, and nothing else before them? By frame pointers, those are not
- * found whose frames are not there yet, or not any more, but the last one is.
+ * All callers in their order, and nothing else before them, and the unwinder says that it has come
+ * to the end? By frame pointers, those are not found whose frames are not there yet, or not any
+ * more, but the last one is. What is to be called instead begins where the stack has it as a
+ * return address. The unwinder takes that for the end of the function in front, of which it may
+ * not know enough, and say so.
  */
 static bool unwinds(struct pt_regs *regs)
 {
 	const unsigned int last = ARRAY_SIZE(callers) - 1;
 	struct unwind_state state;
 	unsigned int nr = 0;
+	bool moved = false;
 
 	if (regs->ip == steps.start)
 		memcpy(callers, (void *)regs->sp, 2 * sizeof(long));
@@ -216,32 +243,38 @@ static bool unwinds(struct pt_regs *regs)
 	     unwind_next_frame(&state)) {
 		const unsigned long addr = unwind_get_return_address(&state);
 
-		while (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && nr < last &&
-		       addr != callers[nr])
+		if (nr > last)
+			continue;
+		while (IS_ENABLED(CONFIG_UNWINDER_FRAME_POINTER) && nr < last && !is_caller(addr, nr))
 			nr++;
-		if (addr != callers[nr])
+		if (!is_caller(addr, nr))
 			return false;
-		if (nr++ == last)
-			return true;
+		moved |= addr != callers[nr++];
 	}
-	return false;
+	return unwind_error(&state) ? moved : nr > last;
 }
 
-static noinline void step_through_site(void)
+static noinline int step_through_site(void)
 {
+	int ret;
+
 	callers[2] = _RET_IP_;
 	step_begin();
-	trampoline_test_site(1, 2, 3);
+	ret = trampoline_test_site(1, 2, 3);
 	step_end();
+	return ret;
 }
 
 static void test_unwind(struct kunit *test)
 {
-	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	const struct shape *shape = test->param_value;
 	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
+	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	struct fentry_trampoline tramp = {};
 
+	moves = shape->moves;
+	if (moves)
+		calls[0].func = moving_callback;
 	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, shape->flags, calls, shape->nr,
 						       onward), 0);
 	static_call_update(trampoline_test, (void *)tramp.addr);
@@ -251,7 +284,7 @@ static void test_unwind(struct kunit *test)
 		.task = current, .start = tramp.addr, .size = tramp.size, .unwinds = unwinds,
 	};
 	KUNIT_EXPECT_EQ(test, register_die_notifier(&steps.block), 0);
-	step_through_site();
+	KUNIT_EXPECT_EQ(test, step_through_site(), moves ? 77 : 17);
 	unregister_die_notifier(&steps.block);
 
 	/* With a store and a load for each register of the arguments, and what is around them */
