@@ -9,6 +9,7 @@ set -eu -o pipefail
 log=$LOG/debian.log
 debian=$BUILD/debian
 root=$debian/root.img
+death_test=$HARNESS/../selftests/text_sites/test_modules/death_test.c
 # What the machine finds free in the file system
 FREE=1500
 
@@ -28,7 +29,7 @@ inputs()
 	{
 		stamp deb
 		sources
-		cat "$HARNESS"/debian/{packages,job,text-sites-job.service,customize} "$0"
+		cat "$HARNESS"/debian/{packages,job,text-sites-job.service,customize} "$death_test" "$0"
 		apt-cache policy "${packages[@]}" | grep -E '^[^ ]|Candidate:'
 	} | hash
 }
@@ -64,7 +65,7 @@ main()
 	rm -rf "$debian"
 	mkdir -p "$debian/files"
 	cp "$BUILD"/deb/*.deb "$HARNESS"/debian/{job,text-sites-job.service,customize} \
-		"$TREE/samples/livepatch/livepatch-sample.c" "$debian/files/"
+		"$TREE/samples/livepatch/livepatch-sample.c" "$death_test" "$debian/files/"
 	rm -f "$debian"/files/*-dbg_*.deb
 	apt-config dump --format '%F "%v";%n' Acquire | grep -v IndexTargets >"$debian/apt.conf"
 	say "this takes some minutes, and 3 GB"

@@ -13,14 +13,14 @@ busy()
 	return "$status"
 }
 
-# -M does not end it: Python cannot exit from within a callback.
+# -M does not end it: Python cannot exit from within a callback. Compiling comes first, with warnings.
 traced()
 {
 	local tracer
 	PYTHONUNBUFFERED=1 trace-bpfcc "$@" >events 2>&1 &
 	tracer=$!
-	for _ in {1..60}; do
-		[ "$(wc -l <events)" -ge 6 ] && break
+	for _ in {1..300}; do
+		! grep -qE '^[0-9]+ .* vfs_read' events || break
 		sleep 1
 	done
 	kill "$tracer"

@@ -17,7 +17,7 @@ until_that()
 }
 
 # A patch is in transition for as long as a task may be in the function.
-load() { insmod "/root/livepatch/$RELEASE/livepatch-sample.ko" && until_that grep -qx 0 "$patch/transition"; }
+load() { insmod "/root/modules/$RELEASE/livepatch-sample.ko" && until_that grep -qx 0 "$patch/transition"; }
 unload() { echo 0 >"$patch/enabled" && until_that test ! -e "$patch" && rmmod livepatch_sample; }
 not_patched() { ! grep "$patched" /proc/cmdline; }
 while_traced()

@@ -4,8 +4,16 @@
 
 record() { trace-cmd record "$@" && trace-cmd report; }
 
-# What it prints is whole pages of the ring buffer, for as long as a command runs.
-stream() { trace-cmd stream "$@" sh -c 'for _ in 1 2 3 4; do ls -R /sys/kernel; sleep 0.5; done'; }
+# It prints whole pages of the ring buffer, until it is interrupted: with a command, it does not end.
+stream()
+{
+	local reader status=0
+	while sleep 0.1; do cat /proc/version; done >/dev/null &
+	reader=$!
+	timeout -k 5 -s INT 20 trace-cmd stream "$@" || status=$?
+	kill "$reader"
+	[ "$status" -eq 124 ]
+}
 
 # What has arrived is written to a file after the sender has ended.
 over_network()
