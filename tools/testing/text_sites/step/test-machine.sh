@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs the tests that need a machine: those of machines.tab that are in GROUP, and have not
-# run since its results were forgotten, nor passed before that, with this kernel.
+# run since its results were forgotten, nor passed before that, with this kernel. With AGAIN=1, also
+# those that have passed before that.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 
@@ -114,7 +115,7 @@ chosen()
 		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
 		of=$(of "$name $rest")
-		if kept "$name" "$of" || passed "$name" "$of"; then
+		if kept "$name" "$of" || { [ -z "${AGAIN:-}" ] && passed "$name" "$of"; }; then
 			say "$(machine_id "$name"): as before: $("$results" brief "$RESULTS/$name")" >&2
 		else
 			printf '%s\n' "$name $rest"
