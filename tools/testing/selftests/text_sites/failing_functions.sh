@@ -88,18 +88,20 @@ find_sites()
 		available_filter_functions_addrs > /tmp/failing_sites || :
 }
 
-# Their text is what is said to be attached. Modules' sites are left out where modules come
-# and go, and $sites_change is set: to list them all again would take long.
+# Those of them that hold a call are those that something is said to be attached to. Modules'
+# sites are left out where modules come and go, and $sites_change is set: to list them all again
+# would take long. Both lists are in the order of addresses.
 consistent()
 {
-	local text functions calls=0
+	local calls functions
 	can_trace || return 0
-	text=$("$HERE/site_text" < /tmp/failing_sites)
-	[[ ! $text =~ 'call '([0-9]+) ]] || calls=${BASH_REMATCH[1]}
+	mapfile -t calls < <("$HERE/site_text" call < /tmp/failing_sites)
 	list_attached
 	[ -z "$sites_change" ] ||
 		mapfile -t functions < <(printf '%s\n' "${functions[@]}" | grep -Ev '\[|^$')
-	equal "calls in text" "$calls" ${#functions[@]}
+	calls=("${calls[@]#* }")
+	functions=("${functions[@]%% (*}")
+	equal "calls in text" "${calls[*]}" "${functions[*]}"
 }
 
 can_see_leaks() { [ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || [ -e $DEBUG/kmemleak ]; }

@@ -6,6 +6,8 @@
  * kind of instruction found there how many hold it. Kernel text is read from
  * /proc/kcore, which has the form of the programs: it is compiled for the kernel's width.
  *
+ * site_text KIND: prints the lines of those that hold it instead.
+ *
  * site_text START END: writes the text between these addresses.
  */
 #include <fcntl.h>
@@ -106,6 +108,7 @@ static int dump_text(int fd, unsigned long addr, unsigned long end)
 int main(int argc, char **argv)
 {
 	unsigned long count[NR_KINDS] = { 0 }, other = 0, unreadable = 0;
+	const char *only = argc == 2 ? argv[1] : NULL;
 	int fd = open("/proc/kcore", O_RDONLY);
 	char line[512];
 	unsigned int i;
@@ -128,6 +131,8 @@ int main(int argc, char **argv)
 			if (!memcmp(bytes, kinds[i].bytes, kinds[i].len))
 				break;
 		}
+		if (i < NR_KINDS && only && !strcmp(kinds[i].name, only))
+			fputs(line, stdout);
 		if (i < NR_KINDS)
 			count[i]++;
 		else if (!other++)
@@ -135,6 +140,8 @@ int main(int argc, char **argv)
 				bytes[1], bytes[2], bytes[3], bytes[4]);
 	}
 
+	if (only)
+		return 0;
 	for (i = 0; i < NR_KINDS; i++) {
 		if (count[i])
 			printf("%s %lu\n", kinds[i].name, count[i]);
