@@ -7,7 +7,7 @@ cd "$(mktemp -d)" || exit
 . "$DIR/lib"
 
 before=/root/crashed
-there=$(grep -lx text_site /proc/[0-9]*/comm)
+there=$(grep -slx text_site /proc/[0-9]*/comm)
 reason='sysrq: Trigger a crash'
 [ -z "$there" ] || reason='Kernel panic - not syncing: death_test'
 
