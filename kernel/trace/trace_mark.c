@@ -96,6 +96,7 @@ static LIST_HEAD(mark_events);
 
 /* Patterns of the command line: also for modules, when they come */
 static char boot_patterns[COMMAND_LINE_SIZE] __ro_after_init;
+static unsigned int nr_boot_patterns __ro_after_init;
 
 static struct mark_event *event_of(struct trace_event_call *call)
 {
@@ -564,23 +565,33 @@ bool is_marker_event(const struct trace_event_call *call)
 	return call->class->reg == mark_event_reg;
 }
 
-/* Is the name one of a list of patterns? */
-static bool one_matches(const char *patterns, const char *name)
+/* Ends each pattern of a list, as glob_match() needs it. Returns how many there are. */
+static unsigned int split_patterns(char *patterns)
 {
-	char *copy = kstrdup(patterns, GFP_KERNEL), *rest = copy, *pattern;
-	bool matches = false;
+	unsigned int nr = 1;
 
-	while (!matches && (pattern = strsep(&rest, ",")))
-		matches = glob_match(pattern, name);
-	kfree(copy);
-	return matches;
+	while ((patterns = strchr(patterns, ','))) {
+		*patterns++ = '\0';
+		nr++;
+	}
+	return nr;
+}
+
+/* Does one of @nr patterns, one behind the other, match the name? */
+static bool one_matches(const char *patterns, unsigned int nr, const char *name)
+{
+	for (; nr; nr--, patterns += strlen(patterns) + 1) {
+		if (glob_match(patterns, name))
+			return true;
+	}
+	return false;
 }
 
 /*
- * Enable the events whose markers' names match, or disable them. Those that cannot be
- * are as they were; what there is to say of it the tracing core has said.
+ * Enable the events whose markers' names match one of @nr patterns, or disable them. Those that
+ * cannot be are as they were; what there is to say of it the tracing core has said.
  */
-static int enable_matching(struct trace_array *tr, const char *patterns, bool on)
+static int enable_matching(struct trace_array *tr, const char *patterns, unsigned int nr, bool on)
 {
 	struct trace_event_file *file;
 	int ret = -EINVAL, err = 0;
@@ -592,7 +603,7 @@ static int enable_matching(struct trace_array *tr, const char *patterns, bool on
 	marker_batch_begin();
 	list_for_each_entry(file, &tr->events, list) {
 		if (!is_marker_event(file->event_call) ||
-		    !one_matches(patterns, event_of(file->event_call)->name))
+		    !one_matches(patterns, nr, event_of(file->event_call)->name))
 			continue;
 		ret = trace_event_enable_disable(file, on, 0);
 		err = err ?: ret;
@@ -626,8 +637,8 @@ static void events_add(void)
 		ret = event_fill_in(event, marker) ?: event_register(event);
 		if (!ret) {
 			list_add_tail(&event->list, &mark_events);
-			if (*boot_patterns && one_matches(boot_patterns, event->name))
-				enable_matching(top_trace_array(), event->name, true);
+			if (one_matches(boot_patterns, nr_boot_patterns, event->name))
+				enable_matching(top_trace_array(), event->name, 1, true);
 			continue;
 		}
 		pr_err("%s: no event (%d)%s\n", marker_name(marker), ret,
@@ -684,7 +695,7 @@ static int set_open(struct inode *inode, struct file *filp)
 	events_add();
 	if ((filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC)) {
 		guard(mutex)(&mark_mutex);
-		enable_matching(tr, "*", false);
+		enable_matching(tr, "*", 1, false);
 	}
 	ret = single_open(filp, set_show, tr);
 	if (ret)
@@ -698,13 +709,13 @@ static int set_release(struct inode *inode, struct file *filp)
 	return single_release(inode, filp);
 }
 
-/* A pattern, with a ! in front to disable */
-static int set_pattern(struct trace_array *tr, const char *pattern)
+/* Patterns, with a ! in front to disable */
+static int set_patterns(struct trace_array *tr, char *patterns)
 {
-	bool on = *pattern != '!';
+	bool on = *patterns != '!';
 
 	guard(mutex)(&mark_mutex);
-	return enable_matching(tr, on ? pattern : pattern + 1, on);
+	return enable_matching(tr, patterns + !on, split_patterns(patterns), on);
 }
 
 /* One pattern a call: whoever writes calls again. */
@@ -724,7 +735,7 @@ static ssize_t set_write(struct file *filp, const char __user *ubuf, size_t cnt,
 	if (ret >= 0)
 		ret = trace_get_user(&parser, ubuf, cnt, ppos);
 	if (ret >= 0 && trace_parser_loaded(&parser)) {
-		err = set_pattern(tr, parser.buffer);
+		err = set_patterns(tr, parser.buffer);
 		if (err)
 			ret = err;
 	}
@@ -850,6 +861,7 @@ core_initcall(modules_init);
 static int __init set_boot_patterns(char *patterns)
 {
 	strscpy(boot_patterns, patterns, sizeof(boot_patterns));
+	nr_boot_patterns = *boot_patterns ? split_patterns(boot_patterns) : 0;
 	trace_set_ring_buffer_expanded(NULL);
 	disable_tracing_selftest("running markers");
 	return 1;
