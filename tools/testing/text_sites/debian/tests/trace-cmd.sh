@@ -10,12 +10,12 @@ stream()
 	local reader status=0
 	while sleep 0.1; do cat /proc/version; done >/dev/null &
 	reader=$!
-	timeout -k 5 -s INT 20 trace-cmd stream "$@" || status=$?
+	timeout -k 60 -s INT 20 trace-cmd stream "$@" || status=$?
 	kill "$reader"
 	[ "$status" -eq 124 ]
 }
 
-# What has arrived is written to a file after the sender has ended.
+# What has arrived is written to a file after the sender has ended, the events last.
 over_network()
 {
 	local listener status=1
@@ -24,7 +24,8 @@ over_network()
 	until grep -q ':3039 ' /proc/net/tcp /proc/net/tcp6; do sleep 0.2; done
 	if trace-cmd record -N 127.0.0.1:12345 -p function -l 'vfs_*' ls /; then
 		for _ in {1..60}; do
-			trace-cmd report -i trace.*.dat >report 2>&1 && status=0 && break
+			trace-cmd report -i trace.*.dat >report 2>&1 && grep -q vfs_read report &&
+				status=0 && break
 			sleep 1
 		done
 	fi
