@@ -1,0 +1,271 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Each allocation of memory fails once, in what is written to the files of tracing one after
+# the other, on and off: what the file says and what is attached is then what it was before,
+# or, if there was no error, what it is when nothing fails.
+
+. "$(dirname "$0")/failing_functions.sh"
+
+# state: what the file says, and what is attached to which function
+state()
+{
+	local functions
+	[[ $file != *set_marker ]] || cat events/cost/enable
+	grep -v '^#' "$file" || :
+	list_attached
+	# "name (number", without the flags of what once was and the addresses of trampolines
+	printf '%s\n' "${functions[@]%%)*}"
+}
+
+# What is there already, or is not there any more, may be refused; state() tells.
+put()
+{
+	if [ "$how" = append ]; then
+		printf '%s\n' "$1" >> "$file" || :
+	else
+		printf '%s\n' "$1" > "$file" || :
+	fi 2> /dev/null
+}
+
+# What another kind of event is written by is registered anew; so is what was there before, if that
+# fails. Without any memory both fail, which the kernel says.
+given_up() { dmesg | grep -c 'function_graph: stopped, as it cannot be registered again' || :; }
+
+put_back()
+{
+	local now what; now=$(state)
+	# shellcheck disable=SC2154 # of each() and try() in failing_functions.sh
+	what="$file, '$new', allocation $n$mode, $said, error $error"
+	if [ "$error" = 0 ]; then
+		equal "$what" "$now" "$after"
+	elif [ "$mode" = - ] && [ "$(given_up)" -gt "$times" ]; then
+		times=$(given_up)
+		equal "$what: attached" "$(attached)" 0
+		echo nop > current_tracer
+		echo function_graph > current_tracer
+	elif [ "$now" != "$after" ] || [ ! "$or_done" ]; then
+		[ "$or_done" = or-part ] ||
+			equal "$what" "$now" "$before"
+	fi
+	put "$old"
+	equal "$file, put back" "$(state)" "$before"
+}
+
+# [how=append] change FILE FROM TO [or-done|or-part]: with or-done, an error may be about what comes
+# after what was asked for; with or-part, about one of several things, of which others are done.
+change()
+{
+	local file=$1 old=$2 new=$3 or_done=$4 how=${how:-write} before after times
+	if [ ! -e "$file" ]; then
+		echo "# no $file"
+		return 0
+	fi
+	put "$old"
+	before=$(state)
+	put "$new"
+	after=$(state)
+	[ "$before" != "$after" ] || fail "$file: '$old' and '$new' are the same"
+	put "$old"
+	times=$(given_up)
+	each put_back "$how" "$file" "$new"
+	put "$new"
+}
+
+# on_and_off FILE [ON [OFF [or-done|or-part]]]
+on_and_off()
+{
+	change "$1" "${3-0}" "${2:-1}" "$4"
+	change "$1" "${2:-1}" "${3-0}" "$4"
+}
+
+# with_tracer NAME FUNCTION: it is there while FUNCTION runs
+with_tracer()
+{
+	grep -qw "$1" available_tracers || skip "no tracer $1"
+	begin_tracing
+	echo "$1" > current_tracer
+	"$2"
+	end_tracing
+}
+
+options_of_function()
+{
+	local option
+	for option in func_stack_trace func-no-repeats func-args; do
+		[ ! -e options/$option ] || change trace_options no$option $option
+		[ ! -e options/$option ] || change trace_options $option no$option
+	done
+	# They are emptied as they are opened.
+	on_and_off set_ftrace_pid $$ '' or-done
+	on_and_off set_ftrace_notrace_pid $$ '' or-done
+	change set_ftrace_filter 'vfs_r*' ''
+	change set_ftrace_notrace 'vfs_r*' ''
+}
+
+the_function_tracer_has_options() { with_tracer function options_of_function; }
+
+options_of_function_graph()
+{
+	local option
+	for option in funcgraph-args funcgraph-retval funcgraph-retaddr; do
+		[ ! -e options/$option ] || on_and_off options/$option
+	done
+	on_and_off max_graph_depth 3
+	change set_graph_function 'vfs_r*' ''
+	change set_graph_notrace 'vfs_r*' ''
+	change graph_keep 'duration > 1s' ''
+}
+
+the_graph_tracer_has_options() { with_tracer function_graph options_of_function_graph; }
+
+tracers_go()
+{
+	local tracer
+	begin_tracing
+	for tracer in function function_graph irqsoff wakeup wakeup_rt blk; do
+		grep -qw $tracer available_tracers || continue
+		change current_tracer nop $tracer
+		change current_tracer $tracer nop
+	done
+	end_tracing
+}
+
+tracers_of_latencies_trace_functions()
+{
+	local tracer
+	begin_tracing
+	for tracer in irqsoff wakeup; do
+		grep -qw $tracer available_tracers || continue
+		echo $tracer > current_tracer
+		on_and_off options/function-trace
+		on_and_off options/display-graph
+		echo nop > current_tracer
+	done
+	end_tracing
+}
+
+all_is_switched_on_again()
+{
+	begin_tracing
+	trap 'stop_jobs; echo 1 > /proc/sys/kernel/ftrace_enabled' EXIT
+	echo function > current_tracer
+	change /proc/sys/kernel/ftrace_enabled 0 1
+	echo 1 > /proc/sys/kernel/ftrace_enabled
+	end_tracing
+}
+
+the_profiler_and_the_stack_tracer_go()
+{
+	begin_tracing
+	trap 'stop_jobs; echo > stack_trace_filter' EXIT
+	change function_profile_enabled 1 0
+	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
+	[ ! -e stack_trace_filter ] || echo 'vfs_*' > stack_trace_filter
+	change /proc/sys/kernel/stack_tracer_enabled 1 0
+	echo 0 > /proc/sys/kernel/stack_tracer_enabled
+	end_tracing
+}
+
+# The graph tracer has functions of its own for each user; with the profiler, and in another
+# instance, there are several.
+users_of_the_graph_come_and_go()
+{
+	begin_tracing
+	[ -e set_graph_function ] || skip "no function graph tracer"
+	trap 'stop_jobs; [ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled' EXIT
+	mkdir instances/failing
+	echo 'vfs_r*' > instances/failing/set_ftrace_filter
+	echo function_graph > current_tracer
+	on_and_off function_profile_enabled
+	on_and_off instances/failing/current_tracer function_graph nop
+	[ ! -e function_profile_enabled ] || echo 1 > function_profile_enabled
+	on_and_off instances/failing/current_tracer function_graph nop
+	on_and_off current_tracer function_graph nop
+	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
+	echo nop > current_tracer
+	on_and_off instances/failing/current_tracer function_graph nop
+	echo nop > instances/failing/current_tracer
+	rmdir instances/failing
+	end_tracing
+}
+
+events_go()
+{
+	begin_tracing
+	change events/sched/enable 1 0 or-part
+	echo 1 > events/sched/sched_process_exec/enable
+	how=append on_and_off set_event sched:sched_process_wait '!sched:sched_process_wait'
+	# Not set_event_pid: without memory for its probes it unregisters one that it has not
+	# registered, and tracepoint.c warns.
+	end_tracing
+}
+
+commands_of_events_come_and_go()
+{
+	local event=events/sched/sched_process_wait command
+	begin_tracing
+	for command in traceon stacktrace snapshot enable_event:sched:sched_process_fork \
+		disable_event:sched:sched_process_exec hist:keys=pid; do
+		[ "${command%%:*}" != hist ] || [ -e $event/hist ] || continue
+		[ "$command" != snapshot ] || [ -e snapshot ] || continue
+		# Each line is added to those there are.
+		on_and_off $event/trigger "$command" "!$command"
+		echo "!$command" > $event/trigger
+	done
+	end_tracing
+}
+
+probes_go()
+{
+	local probe
+	begin_tracing
+	[ -e dynamic_events ] || skip "no dynamic_events"
+	trap 'stop_jobs; echo 0 > events/enable; echo > dynamic_events' EXIT
+	for probe in 'p:kprobes/failing vfs_fsync' 'r:kprobes/failing vfs_fsync' \
+		'f:fprobes/failing vfs_r*' 'f:fprobes/failing vfs_r*%return'; do
+		[ "${probe%%:*}" != f ] || grep -q 'f\[:' README || continue
+		echo "$probe" > dynamic_events
+		probe=${probe% *}
+		probe=${probe#*:}
+		change "events/$probe/enable" 0 1
+		# kprobes.c takes the place from the filter when it has unregistered it. Without
+		# memory for the former, the probe counts as armed and is not.
+		[ "${probe%%/*}" = kprobes ] || change "events/$probe/enable" 1 0
+		echo 0 > "events/$probe/enable"
+		echo "-:$probe" >> dynamic_events
+	done
+	end_tracing
+}
+
+markers_come_and_go()
+{
+	[ -e set_marker ] || skip "no set_marker"
+	begin_tracing
+	insmod "$HERE/test_modules/marker_cost.ko"
+	trap 'stop_jobs; echo > set_marker; rmmod marker_cost' EXIT
+	on_and_off set_marker 'cost:*' '' or-part
+	change set_marker 'cost:*' '!cost:*' or-part
+	on_and_off set_marker no_such:failing ''
+	echo > set_marker
+	on_and_off events/cost/enable 1 0 or-part
+	echo 0 > events/cost/enable
+	echo 1 > events/sched/sched_process_exec/enable
+	end_tracing
+}
+
+# It is how many sites a batch writes at a time.
+the_size_of_a_round_changes()
+{
+	begin_tracing
+	[ -e $ROUND ] || skip "no text is patched"
+	local old; old=$(< $ROUND)
+	change $ROUND "$old" 7
+	echo "$old" > $ROUND
+	end_tracing
+}
+
+run_tests the_function_tracer_has_options the_graph_tracer_has_options tracers_go \
+	tracers_of_latencies_trace_functions all_is_switched_on_again \
+	the_profiler_and_the_stack_tracer_go users_of_the_graph_come_and_go events_go \
+	commands_of_events_come_and_go probes_go markers_come_and_go \
+	the_size_of_a_round_changes
