@@ -245,7 +245,6 @@ markers_come_and_go()
 	trap 'stop_jobs; echo > set_marker; rmmod marker_cost' EXIT
 	on_and_off set_marker 'cost:*' '' or-part
 	change set_marker 'cost:*' '!cost:*' or-part
-	on_and_off set_marker no_such:failing ''
 	echo > set_marker
 	on_and_off events/cost/enable 1 0 or-part
 	echo 0 > events/cost/enable
