@@ -555,6 +555,9 @@ like(works('  again', $again), qr/^test-machine: one: as before: 2 passed/m, '  
 like(works('  with AGAIN=1', "AGAIN=1 $again"), qr/^test-machine: one: booting/m, '  are');
 put("$dir/machines.tab", "# GROUP\nplain one single 1 2 more all\n");
 like(works('  of another kind', $again), qr/^test-machine: one: booting/m, '  are, too');
+put("$dir/list.tab", "one: another\tfail\twhy\n");
+like(works('  with another list of failures', "TS_LIST=$dir/list.tab $again"),
+	qr/^test-machine: one: booting/m, '  are, too');
 job('not ok');
 for (1, 2) {
 	($out, $status) = run($again);

@@ -123,8 +123,7 @@ chosen()
 	done < <(cat "$MACHINES_TAB")
 }
 
-# files_of PATTERNS: what the tests in text_sites that PATTERNS picks are made of: all that is there
-# but for other tests
+# files_of PATTERNS: the sums of all files in text_sites but the tests that PATTERNS does not pick
 files_of()
 {
 	local tests list=$ROOTFS.kselftest/kselftest-list.txt
@@ -140,7 +139,8 @@ of()
 {
 	{
 		stamp "kernel-$KERNEL"
-		cat "$HARNESS"/vm/{machine,kselftest.sh}
+		# What runs the tests, and what judges them
+		cat "$HARNESS"/vm/* "$HARNESS"/bench/{machine.sh,guard,limits.tab} "$results" "${lists[@]}"
 		tr -s '[:space:]' ' ' <<<"$1"
 		case ${1##* } in
 		*:*) stamp "rootfs-$KERNEL" ;;
