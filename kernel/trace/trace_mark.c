@@ -565,7 +565,7 @@ bool is_marker_event(const struct trace_event_call *call)
 	return call->class->reg == mark_event_reg;
 }
 
-/* Ends each pattern of a list, as glob_match() needs it. Returns how many there are. */
+/* Terminates each pattern of a list, for glob_match(), in place. Returns the number of patterns. */
 static unsigned int split_patterns(char *patterns)
 {
 	unsigned int nr = 1;
@@ -577,7 +577,7 @@ static unsigned int split_patterns(char *patterns)
 	return nr;
 }
 
-/* Does one of @nr patterns, one behind the other, match the name? */
+/* Does one of the @nr patterns of split_patterns() match the name? */
 static bool one_matches(const char *patterns, unsigned int nr, const char *name)
 {
 	for (; nr; nr--, patterns += strlen(patterns) + 1) {
@@ -588,8 +588,8 @@ static bool one_matches(const char *patterns, unsigned int nr, const char *name)
 }
 
 /*
- * Enable the events whose markers' names match one of @nr patterns, or disable them. Those that
- * cannot be are as they were; what there is to say of it the tracing core has said.
+ * Enable the events whose markers' names match one of @nr patterns, or disable them. An event that
+ * fails keeps its state, and the tracing core reports why; the others change.
  */
 static int enable_matching(struct trace_array *tr, const char *patterns, unsigned int nr, bool on)
 {
