@@ -208,7 +208,7 @@ static unsigned long callers[3];
 /* The task that steps through a trampoline, before each instruction */
 static struct steps steps;
 
-/* The first of them is another one from when a callback has said so. */
+/* A callback replaces the first of them by trampoline_test_instead(). */
 static bool moves;
 
 static void moving_callback(unsigned long site, unsigned long parent, void *arg,
@@ -224,11 +224,11 @@ static bool is_caller(unsigned long addr, unsigned int nr)
 }
 
 /*
- * All callers in their order, and nothing else before them, and the unwinder says that it has come
- * to the end? By frame pointers, those are not found whose frames are not there yet, or not any
- * more, but the last one is. What is to be called instead begins where the stack has it as a
- * return address. The unwinder takes that for the end of the function in front, of which it may
- * not know enough, and say so.
+ * Does the unwinder find all callers in their order, nothing else before them, and the end of the
+ * stack? By frame pointers, those are not found whose frames are not there yet, or not any more,
+ * but the last one is. The unwinder looks up the byte before a return address. If that address is
+ * the first byte of trampoline_test_instead(), the byte is another function's, and the unwinder
+ * may report an error.
  */
 static bool unwinds(struct pt_regs *regs)
 {
@@ -267,9 +267,9 @@ static noinline int step_through_site(void)
 
 static void test_unwind(struct kunit *test)
 {
+	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	const struct shape *shape = test->param_value;
 	const unsigned long onward = shape->goes_on ? (unsigned long)ftrace_stub : 0;
-	struct fentry_callback calls[2] = { { ftrace_stub }, { ftrace_stub } };
 	struct fentry_trampoline tramp = {};
 
 	moves = shape->moves;
