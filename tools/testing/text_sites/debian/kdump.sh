@@ -1,15 +1,15 @@
 #!/bin/bash
 # kdump.sh: runs in the Debian system, twice: crashes the kernel while it traces all functions,
-# and looks for what the crash kernel has saved. If a thread changes text there, the kernel
-# crashes in the middle of that, with breakpoints in its text. Prints TAP.
+# and looks for what the crash kernel has saved. A kernel with text sites panics in its patching
+# thread, in the middle of a batch, with breakpoints in its text. Prints TAP.
 DIR=/run/files
 cd "$(mktemp -d)" || exit
 . "$DIR/lib"
 
 before=/root/crashed
-there=$(grep -slx text_site /proc/[0-9]*/comm)
+thread=$(grep -slx text_site /proc/[0-9]*/comm)
 reason='sysrq: Trigger a crash'
-[ -z "$there" ] || reason='Kernel panic - not syncing: death_test'
+[ -z "$thread" ] || reason='Kernel panic - not syncing: death_test'
 
 if [ -e "$before" ]; then
 	number=$(cat "$before")
@@ -22,7 +22,7 @@ plan 3
 prints 'the crash kernel is loaded' '^1$' cat /sys/kernel/kexec_crash_loaded
 [ "$(cat out)" = 1 ] || finish
 echo "$number" >"$before"
-if [ -n "$there" ]; then
+if [ -n "$thread" ]; then
 	# behind the function's own site, at the second of the three synchronisations
 	site=$(awk '$2 == "text_poke_sync" { print $1 }' /sys/kernel/tracing/available_filter_functions_addrs)
 	sync

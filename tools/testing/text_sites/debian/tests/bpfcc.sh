@@ -2,18 +2,8 @@
 # Programs of bpfcc-tools, as they are in Debian
 . "$DIR/lib"
 
-# busy COMMAND...: while files are read all the time
-busy()
-{
-	local reader status=0
-	while sleep 0.1; do cat /proc/version; done >/dev/null &
-	reader=$!
-	"$@" || status=$?
-	kill "$reader"
-	return "$status"
-}
-
-# -M does not end it: Python cannot exit from within a callback. Compiling comes first, with warnings.
+# -M does not end it: Python cannot exit from within a callback. The warnings of the compiler come
+# first.
 traced()
 {
 	local tracer
