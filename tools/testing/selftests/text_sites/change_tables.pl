@@ -26,8 +26,8 @@ my ($REL, $RELOC, $INFO, $SYMBOL) = $WIDE ? ('.rela', 24, 8, 32) : ('.rel', 8, 4
 my $WORD_SIZE = length pack $WORD, 0;
 # One of what is at the absolute address that it holds
 my $ABSOLUTE = 1;		# R_X86_64_64, R_386_32
-# R_X86_64_NONE, 64, PC32, PLT32, 32, 32S and PC64, and one that is for programs only; R_386_NONE,
-# 32, PC32 and PLT32, and one that is for programs only
+# What the loader of modules knows: R_X86_64_NONE, 64, PC32, PLT32, 32, 32S and PC64, or R_386_NONE,
+# 32, PC32 and PLT32. The last one it refuses: R_X86_64_GOTPCREL, R_386_GOTOFF.
 my @types = $WIDE ? (0, 1, 2, 4, 10, 11, 24, 9) : (0, 1, 2, 4, 9);
 my ($EINVAL, $ENOEXEC, $O_NONBLOCK) = (22, 8, 04000);
 
@@ -367,21 +367,20 @@ for my $table (grep { $section{$_} } @tables) {
 			my $expect = $table eq '__mcount_loc' ? 'refused' : '';
 			# Which of the module's instructions a branch is to go to nobody can tell.
 			$expect = 'unused' if $table =~ /^__(?:value|marker)_sites/ && $byte % 8 > 3;
-			# Nor which of its data is the value.
+			# Nor can anybody tell which of its data is the value.
 			$expect = 'unused' if $table eq '__value_refs';
 			try("$table: byte $byte by $by", $expect, $module);
 		}
 	}
 
-	# Each reference in each other form that the loader of modules knows, and in one of those
-	# that it does not. A site may have two that mean the same.
+	# Each reference with each other type of relocation. Some types mean the same there.
 	for my $place (sort { $a <=> $b } keys %reloc) {
 		my $info = unpack $WORD, substr $file, $reloc{$place}{at} + $INFO, $WORD_SIZE;
-		for my $type (@types) {
+		my $old = $info & ((1 << $SYMBOL) - 1);
+		for my $type (grep { $_ != $old } @types) {
 			my $module = $file;
-			set_info($module, $reloc{$place}, $info >> $SYMBOL << $SYMBOL | $type);
-			try("$table: reference at $place of type $type", '', $module)
-				if $type != ($info & ((1 << $SYMBOL) - 1));
+			set_info($module, $reloc{$place}, $info ^ $old | $type);
+			try("$table: reference at $place of type $type", '', $module);
 		}
 	}
 

@@ -27,8 +27,8 @@ put()
 	fi 2> /dev/null
 }
 
-# What another kind of event is written by is registered anew; so is what was there before, if that
-# fails. Without any memory both fail, which the kernel says.
+# function_graph registers its callbacks anew when its events change, and the old ones again if that
+# fails. Without any memory it can do neither, and says so.
 given_up() { dmesg | grep -c 'function_graph: stopped, as it cannot be registered again' || :; }
 
 put_back()
@@ -43,19 +43,22 @@ put_back()
 		equal "$what: attached" "$(attached)" 0
 		echo nop > current_tracer
 		echo function_graph > current_tracer
-	elif [ "$now" != "$after" ] || [ ! "$or_done" ]; then
-		[ "$or_done" = or-part ] ||
-			equal "$what" "$now" "$before"
+	else
+		case $or in
+		or-part) ;;
+		or-done) [ "$now" = "$after" ] || equal "$what" "$now" "$before" ;;
+		*) equal "$what" "$now" "$before" ;;
+		esac
 	fi
 	put "$old"
 	equal "$file, put back" "$(state)" "$before"
 }
 
-# [how=append] change FILE FROM TO [or-done|or-part]: with or-done, an error may be about what comes
-# after what was asked for; with or-part, about one of several things, of which others are done.
+# [how=append] change FILE FROM TO [or-done|or-part]: after an error, TO may be there all the same
+# with or-done, and a part of it with or-part.
 change()
 {
-	local file=$1 old=$2 new=$3 or_done=$4 how=${how:-write} before after times
+	local file=$1 old=$2 new=$3 or=$4 how=${how:-write} before after times
 	if [ ! -e "$file" ]; then
 		echo "# no $file"
 		return 0
@@ -166,8 +169,7 @@ the_profiler_and_the_stack_tracer_go()
 	end_tracing
 }
 
-# The graph tracer has functions of its own for each user; with the profiler, and in another
-# instance, there are several.
+# Each user of the graph tracer has its own filter: here the tracer, the profiler and an instance.
 users_of_the_graph_come_and_go()
 {
 	begin_tracing
@@ -228,8 +230,8 @@ probes_go()
 		probe=${probe% *}
 		probe=${probe#*:}
 		change "events/$probe/enable" 0 1
-		# kprobes.c takes the place from the filter when it has unregistered it. Without
-		# memory for the former, the probe counts as armed and is not.
+		# kprobes.c first unregisters its ops, then removes the address from their filter.
+		# If that fails, it takes the probe for armed.
 		[ "${probe%%/*}" = kprobes ] || change "events/$probe/enable" 1 0
 		echo 0 > "events/$probe/enable"
 		echo "-:$probe" >> dynamic_events

@@ -88,9 +88,9 @@ find_sites()
 		available_filter_functions_addrs > /tmp/failing_sites || :
 }
 
-# Those of them that hold a call are those that something is said to be attached to. Modules'
-# sites are left out where modules come and go, and $sites_change is set: to list them all again
-# would take long. Both lists are in the order of addresses.
+# The sites that hold a call are those of enabled_functions, which lists sites in the same order.
+# With $sites_change set, modules come and go, and their sites are left out: to list all sites
+# again would take long.
 consistent()
 {
 	local calls functions

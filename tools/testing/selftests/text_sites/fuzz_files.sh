@@ -8,16 +8,18 @@
 . "$(dirname "$0")/functions.sh"
 
 ROUND_WRITES=1000
+MODULES="functions_many tables_test copies_000"
 
 modules()
 {
 	local name
-	for name in functions_many tables_test copies_000; do
+	for name in $MODULES; do
 		[ ! -e "$HERE/test_modules/$name.ko" ] || echo "$HERE/test_modules/$name.ko"
 	done
 }
 
-# Everything is as it was before, in the top directory and without instances.
+# Everything is as it was before, in the top directory and without instances. What cannot be put
+# back is for nothing_left() to find.
 put_back()
 {
 	local dir name line
@@ -84,15 +86,14 @@ nothing_left()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
 	equal "instances" "$(ls instances)" ''
-	equal "modules" "$(grep -c "^\(functions_many\|tables_test\|copies_000\) " /proc/modules)" 0
+	equal "modules" "$(grep -cE "^(${MODULES// /|}) " /proc/modules)" 0
 }
 
-# fuzz WRITES SEED TASKS: each round begins with everything as it was, so that the seed says all
-# about it.
+# fuzz WRITES SEED TASKS: each round begins in the same state, so that its seed reproduces it
 fuzz()
 {
 	local seed=$2 left=$1 now what
-	trap 'stop_jobs; set +e; put_back' EXIT
+	trap 'stop_jobs; put_back || :' EXIT
 	old=$(complaints)
 	while [ "$left" -gt 0 ]; do
 		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
@@ -101,7 +102,7 @@ fuzz()
 		# shellcheck disable=SC2046
 		echo "# $what: $("$HERE/fuzz_files" "$seed" $now "$3" $(modules))"
 		agree || fail "after $what"
-		( set +e; put_back )
+		put_back || :
 		nothing_left || fail "put back after $what"
 		[ "$(complaints)" = "$old" ] || fail "$what: $(complaints | tail -n1)"
 		left=$((left - now)) seed=$((seed + 1))

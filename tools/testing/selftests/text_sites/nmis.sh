@@ -7,6 +7,7 @@
 
 MODULE="$HERE/test_modules/nmi_test.ko"
 PARAMETERS=/sys/module/nmi_test/parameters
+# The entry code has no unwind data for each of its instructions.
 ENTERED='^(asm_|(sync_regs|error_entry)$)'
 
 # As the kernel counts them, on all CPUs
@@ -15,8 +16,8 @@ nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { p
 need_nmis()
 {
 	before=$(nmis)
+	trap 'stop_jobs; ! grep -q "^nmi_test " /proc/modules || rmmod nmi_test; remove_copies' EXIT
 	[ -e "$MODULE" ] || skip "no module nmi_test"
-	trap 'stop_jobs; ! grep -q "^nmi_test " /proc/modules || rmmod nmi_test' EXIT
 	insmod "$MODULE"
 	sleep 1
 	[ "$(nmis)" -gt "$before" ] || skip "no NMIs come"
@@ -43,7 +44,7 @@ until_enough()
 	chains_end
 }
 
-# Nobody says of each instruction by which the kernel is entered what is on the stack then.
+# Every chain has an end, but for those that begin in the entry code.
 chains_end()
 {
 	local where
@@ -108,14 +109,12 @@ return_addresses_are_found()
 	until_enough graph_on_and_off
 }
 
-# All of their tables are part of each batch.
+# Each batch covers the tables of all of them.
 with_two_hundred_modules()
 {
-	local before
 	# shellcheck disable=SC2046 # each a word
 	copies $(seq -f %03g 1 200)
 	need_nmis
-	trap 'stop_jobs; rmmod nmi_test; remove_copies' EXIT
 	load &
 	until_enough on_and_off
 	equal "there" "$(copies_there | wc -l)" 200

@@ -61,20 +61,19 @@ a_marker_is_an_event_and_no_more()
 	done
 }
 
-# The NOP of those is the same for all that run this kernel: the compiler has put it there.
+# Value sites hold the NOP that the compiler emitted, whatever text_nop= says.
 sites_of_values_work_beside_it()
 {
-	local module=tables_test time
-	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
-	# shellcheck disable=SC2064 # the name as it is now
-	trap "rmmod $module" EXIT
-	insmod "$HERE/test_modules/$module.ko"
+	local check=/sys/module/tables_test/parameters/check time
+	[ -e "$HERE/test_modules/tables_test.ko" ] || skip "no module tables_test"
+	trap 'rmmod tables_test' EXIT
+	insmod "$HERE/test_modules/tables_test.ko"
 	for time in 1 2; do
-		equal "time $time" "$(< /sys/module/$module/parameters/check)" right
+		equal "time $time" "$(< $check)" right
 	done
-	echo ":mod:$module" > set_ftrace_filter
+	echo ':mod:tables_test' > set_ftrace_filter
 	echo function > current_tracer
-	equal "while it is traced" "$(< /sys/module/$module/parameters/check)" right
+	equal "while it is traced" "$(< $check)" right
 	echo nop > current_tracer
 	every_site_holds_it
 }

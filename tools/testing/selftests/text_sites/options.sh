@@ -35,8 +35,8 @@ nr_nops()
 		awk '$1 ~ /^(nopl|prefix|jmp0|jmp3|lea)$/ { n += $2 } END { print n + 0 }'
 }
 
-# A function begins with it; or, if the targets of indirect calls are marked, with ENDBR, or a
-# NOP in its place, but for those that nobody calls in this way.
+# With IBT, a function that may be called indirectly begins with ENDBR, or with the NOP that the
+# kernel has put in its place; the entry follows it.
 functions_have_entries_if_they_can_be_traced()
 {
 	local functions first behind
@@ -174,12 +174,12 @@ accesses_are_checked_as_configured()
 	fi
 }
 
-# mapped ADDRESS: does a part of the kernel's memory begin there? In an ELF64 file, a header of
-# 64 bytes is in front of those of the parts, of 56 bytes each, of which the third word is that.
+# mapped ADDRESS: does a segment of /proc/kcore begin there? Its ELF64 program headers have 56 bytes
+# each, begin at offset 64, and have the address as their third word.
 mapped() { od -An -v -t x8 -w56 -j64 -N1120 /proc/kcore | awk '{ print $3 }' | grep -qx "$1"; }
 
-# Where nothing is moved, the kernel's text and what it maps are there. That both are moved to
-# where they were happens once in millions of times.
+# Without KASLR, the kernel's text and vmalloc area are at these addresses. KASLR moves both; that
+# it chooses both of them again happens once in millions of boots.
 the_kernel_is_where_it_may_be()
 {
 	local moved=1
@@ -192,21 +192,20 @@ the_kernel_is_where_it_may_be()
 	fi
 }
 
-# The prefix of an instruction that locks the bus has no use on one processor: it is another one
-# then, or has not been compiled.
+# On one processor, a kernel for several replaces lock prefixes by those of the ds segment. One that
+# is compiled for one processor has none.
 instructions_lock_if_there_are_processors()
 {
-	local module=nmi_test locks byte
-	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
-	insmod "$HERE/test_modules/$module.ko"
-	# shellcheck disable=SC2064 # the name as it is now
-	trap "rmmod $module" EXIT
-	locks=$(cat /sys/module/$module/sections/.smp_locks 2> /dev/null) || locks=''
+	local locks byte
+	[ -e "$HERE/test_modules/nmi_test.ko" ] || skip "no module nmi_test"
+	insmod "$HERE/test_modules/nmi_test.ko"
+	trap 'rmmod nmi_test' EXIT
+	locks=$(cat /sys/module/nmi_test/sections/.smp_locks 2> /dev/null) || locks=''
 	if ! has SMP; then
 		equal "places" "$locks" ''
 		return
 	fi
-	[ -n "$locks" ] || fail "no atomic instruction in $module"
+	[ -n "$locks" ] || fail "no atomic instruction in nmi_test"
 	byte=$(lock_prefix $((locks)))
 	if [ "$(< /sys/devices/system/cpu/possible)" = 0 ]; then
 		equal "prefix" "$byte" 3e

@@ -16,9 +16,8 @@ LIVEPATCH=/sys/kernel/livepatch/livepatch_sample
 # Functions that much goes through, with static keys, calls and values of all kinds in them
 BODIES="try_to_wake_up kmem_cache_alloc_noprof vfs_read do_exit immediate_reader_now"
 
-# Each of these is once round. Tracepoints have static keys, and static calls: of the one probe
-# they have, or of what calls several of them. What is refused because of what another one does at the time does
-# not count.
+# Each of these is one round. A tracepoint has a static key, and a static call: of its only probe, or
+# of a function that calls several. An operation may be refused because of what another does.
 
 tracers()
 {
@@ -127,7 +126,7 @@ again()
 	echo "$1 $n" >> /tmp/patchers_rounds
 }
 
-# part NAME FILE...: is it there, for this kernel has these?
+# part NAME FILE...: prints NAME if all of these files are there
 part()
 {
 	local name=$1 file

@@ -15,7 +15,7 @@ kselftest=$BUILD/rootfs/$KERNEL.kselftest
 # What compiles programs for the other width, for which this system may have no asm/
 other=("$COMPILER" -m32 -idirafter "$OUT/usr/include")
 
-# the programs packed
+# The part of the inputs that all tests depend on
 programs()
 {
 	{

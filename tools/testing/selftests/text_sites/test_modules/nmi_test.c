@@ -9,8 +9,8 @@
  *   nmis	how many have come
  *   trapped	... of them while a breakpoint was at the first of the functions
  *   wrong	... in which something did not do what it did before, or what it is to do
- *   chains	... that came to the kernel, so that its chain of calls was looked at
- *   broken	... to these functions of which the unwinder could not say where it ends:
+ *   chains	... that interrupted the kernel: the handler unwinds its stack
+ *   broken	the functions that were interrupted when the unwinder reported an error:
  *		one a line, the last hundred
  *   flip	read: point the jump function and the immediate value at something else,
  *		"right" if that worked
@@ -62,8 +62,8 @@ static bool has_breakpoint(unsigned long function)
 }
 
 /*
- * The chain of calls that perf would walk: does the unwinder come to its end, if it can begin?
- * It cannot where the stack is the program's, or no more that of the task.
+ * Does the unwinder get to the end of the stack, as perf needs it to? It cannot begin while the
+ * stack pointer is still the program's, or already that of the next task.
  */
 static bool chain_ends(struct pt_regs *regs)
 {
