@@ -17,15 +17,18 @@
  *
  * Waking the thread up and waiting for it takes longer than changing a site. So a caller
  * with few sites changes them itself, with preemption off, and looks after each pass whether
- * another task wants its processor. If one does, the thread makes the passes that are left,
+ * another task wants its processor. If one does, the passes that are left are the thread's,
  * and the caller is preempted at once. Nobody waits longer than a pass over a few sites and
- * a synchronisation take, which cannot be preempted anyway.
+ * a synchronisation take, which cannot be preempted anyway. The thread may have to wait for a
+ * processor where preemption is off for long. If the caller runs again before the thread has
+ * begun, it goes on itself, in the same way.
  *
  * The caller holds text_mutex all the time. So if the thread dies, the caller makes the
  * passes that are left, and from then on every caller makes its own.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
+#include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/irqflags.h>
@@ -64,8 +67,9 @@ static struct kthread_worker *patcher __read_mostly;
 
 /**
  * struct patch_work - a run of the patcher
- * @work: queued if the thread makes it, or the rest of it
+ * @work: queued if the thread may make it, or the rest of it
  * @done: the thread has made it
+ * @offered: who clears it makes it: the thread, or who has offered it
  * @kind: what is pending
  * @pass: the next one of this round
  * @more: this round is not the last one
@@ -73,6 +77,7 @@ static struct kthread_worker *patcher __read_mostly;
 struct patch_work {
 	struct kthread_work	work;
 	struct completion	done;
+	atomic_t		offered;
 	struct text_site_kind	*kind;
 	enum text_pass		pass;
 	bool			more;
@@ -228,19 +233,40 @@ static void patch_rest(struct patch_work *patch)
 	}
 }
 
+/*
+ * Of the thread and who has offered it, one gets what is left. Pairs with the atomic_set_release()
+ * of offer_rest(): who gets it sees how far it is.
+ */
+static bool take_rest(struct patch_work *patch)
+{
+	return atomic_xchg(&patch->offered, 0);
+}
+
 static void patch_work_func(struct kthread_work *work)
 {
 	struct patch_work *patch = container_of(work, struct patch_work, work);
 
-	patch_rest(patch);
-	complete(&patch->done);
+	if (take_rest(patch)) {
+		patch_rest(patch);
+		complete(&patch->done);
+	}
 }
 
-/* Has the thread do what is left. */
-static void queue_rest(struct patch_work *patch)
+/*
+ * The one there is, under text_mutex. It is never on a stack: the thread may find it queued
+ * when it was taken back long ago, and if the next one is offered by then, makes that.
+ */
+static struct patch_work patch_work = {
+	.work = KTHREAD_WORK_INIT(patch_work.work, patch_work_func),
+	.done = COMPLETION_INITIALIZER(patch_work.done),
+};
+
+/* Has the thread do what is left, unless somebody takes it back. */
+static void offer_rest(struct patch_work *patch)
 {
-	init_completion(&patch->done);
-	kthread_init_work(&patch->work, patch_work_func);
+	reinit_completion(&patch->done);
+	atomic_set_release(&patch->offered, 1);
+	/* If it is queued from the last time, the thread comes to it, or has died. */
 	kthread_queue_work(patcher, &patch->work);
 }
 
@@ -267,7 +293,7 @@ static void wait_for_rest(struct patch_work *patch)
 
 static void patch_by_thread(struct patch_work *patch)
 {
-	queue_rest(patch);
+	offer_rest(patch);
 	wait_for_rest(patch);
 }
 
@@ -287,29 +313,40 @@ static bool are_few(const struct text_site_kind *kind)
 	return true;
 }
 
-/*
- * Who has few sites changes them itself. From the first breakpoint on it is not preempted:
- * it goes on to the last head, or until somebody wants the processor, who may be of any
- * priority. Then the thread goes on: it is woken up first, as this task may never run again.
- */
-static void patch_few(struct patch_work *patch)
+/* Passes over few sites, until another task wants the processor. Preemption is off. */
+static void patch_part(struct patch_work *patch)
 {
-	bool rest;
-
-	preempt_disable();
 	for (;;) {
 		arch_text_site_pass(patch->kind, patch->pass++, true);
-		if (patch->pass > TEXT_PASS_HEAD || need_resched())
+		if (patch->pass > TEXT_PASS_HEAD && !next_round(patch))
+			break;
+		if (need_resched())
 			break;
 		/* It could be had here: latency tracers begin anew. */
 		stop_critical_timings();
 		start_critical_timings();
 	}
-	/* text_site.round may have become less meanwhile. */
-	rest = patch->pass <= TEXT_PASS_HEAD || patch->more;
-	if (rest)
-		queue_rest(patch);
-	preempt_enable();
+}
+
+/*
+ * Who has few sites changes them itself. From the first breakpoint on it is not preempted:
+ * it goes on to the last head, or until somebody wants the processor, who may be of any
+ * priority. Then the thread may go on: it is woken up first, as this task may never run again.
+ */
+static void patch_few(struct patch_work *patch)
+{
+	bool rest;
+
+	do {
+		preempt_disable();
+		patch_part(patch);
+		rest = patch->pass <= TEXT_PASS_HEAD;
+		if (rest)
+			offer_rest(patch);
+		preempt_enable();
+		/* where it is not preempted by that */
+		cond_resched();
+	} while (rest && take_rest(patch));
 	if (rest)
 		wait_for_rest(patch);
 }
@@ -340,16 +377,17 @@ static bool can_patch(const struct task_struct *task)
 
 static void batch_patch(struct text_site_kind *kind)
 {
-	struct patch_work patch = { .kind = kind };
+	struct patch_work *patch = &patch_work;
 	const bool few = are_few(kind);
 
-	first_round(&patch);
+	patch->kind = kind;
+	first_round(patch);
 	if (!patcher || can_patch(current))
-		patch_rest(&patch);
+		patch_rest(patch);
 	else if (few)
-		patch_few(&patch);
+		patch_few(patch);
 	else
-		patch_by_thread(&patch);
+		patch_by_thread(patch);
 }
 
 /**

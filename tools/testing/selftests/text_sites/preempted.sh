@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Tasks that are preempted for a long time while they are in a traced function,
-# or in a trampoline, come back to one that is still there.
+# or in a trampoline, come back to one that is still there. Who changes text does not depend on
+# a thread that cannot run.
 
 . "$(dirname "$0")/functions.sh"
 
@@ -77,4 +78,47 @@ preempted_while_functions_return()
 	equal "stacks that end too early" "$(stacks return_to_handler)" 0
 }
 
-run_tests preempted_while_tracers_come_and_go preempted_while_functions_return
+# thread_stays [CPU]: the thread that changes text is there, or where it likes to be
+thread_stays()
+{
+	local pid; pid=$(ps -C text_site -o pid=)
+	[ -n "$pid" ] || skip "no thread"
+	taskset -p -c "${1:-0-$(($(nproc) - 1))}" "$pid" > /dev/null
+}
+
+is_off() { [ -n "$(ps -C preempt_test -o pid=)" ]; }
+
+# The thread cannot go on: preemption is off where it is. Who changes few sites offers it the rest
+# when others want the processor, and has to do it in the end.
+functions_are_switched_while_the_thread_waits()
+{
+	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
+	local end took most=0 n=0 function job
+	modprobe -n preemptirq_delay_test 2> /dev/null || skip "no module preemptirq_delay_test"
+	taskset -p -c 1 $BASHPID > /dev/null
+	thread_stays 0
+	trap 'stop_jobs; thread_stays' EXIT
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	modprobe preemptirq_delay_test test_mode=preempt delay=10000000 cpu_affinity=0 & job=$!
+	within 5 is_off || fail "preemption is not off"
+	while :; do :; done &
+	end=$((${EPOCHREALTIME/./} + 6000000))
+	while ((${EPOCHREALTIME/./} < end)); do
+		for function in vfs_write vfs_read; do
+			took=${EPOCHREALTIME/./}
+			echo $function > set_ftrace_filter
+			took=$(((${EPOCHREALTIME/./} - took) / 1000))
+			most=$((took > most ? took : most))
+			n=$((n + 1))
+		done
+	done
+	echo "# $n times, $most ms at most"
+	is_off || fail "preemption is not off any more"
+	[ $most -lt 1000 ] || fail "one takes $most ms"
+	wait $job
+	rmmod preemptirq_delay_test
+}
+
+run_tests preempted_while_tracers_come_and_go preempted_while_functions_return \
+	functions_are_switched_while_the_thread_waits
