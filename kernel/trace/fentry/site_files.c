@@ -94,6 +94,7 @@ static void sites_stop(struct seq_file *m, void *v)
 static struct ftrace_ops *next_attached(const struct text_site *site, struct ftrace_ops *ops,
 					unsigned int *i)
 {
+	const struct ftrace_ops *last = ops ? fentry_ops_called(ops) : NULL;
 	const struct ops_set *set = fentry_site_set(site);
 
 	for (ops = set->shared ? ops : NULL; !ops && *i < set->nr; ++*i)
@@ -101,7 +102,9 @@ static struct ftrace_ops *next_attached(const struct text_site *site, struct ftr
 	if (!set->shared)
 		return ops;
 
-	while ((ops = fentry_member_next(ops)) && !ftrace_ops_test(ops, text_site_addr(site), NULL))
+	/* A manager is called once for its subops, which are one behind the other. */
+	while ((ops = fentry_member_next(ops)) &&
+	       (fentry_ops_called(ops) == last || !ftrace_ops_test(ops, text_site_addr(site), NULL)))
 		;
 	return ops;
 }
