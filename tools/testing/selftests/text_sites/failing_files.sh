@@ -229,10 +229,7 @@ probes_go()
 		echo "$probe" > dynamic_events
 		probe=${probe% *}
 		probe=${probe#*:}
-		change "events/$probe/enable" 0 1
-		# kprobes.c first unregisters its ops, then removes the address from their filter.
-		# If that fails, it takes the probe for armed.
-		[ "${probe%%/*}" = kprobes ] || change "events/$probe/enable" 1 0
+		on_and_off "events/$probe/enable"
 		echo 0 > "events/$probe/enable"
 		echo "-:$probe" >> dynamic_events
 	done
