@@ -102,10 +102,13 @@ static struct ftrace_ops *next_attached(const struct text_site *site, struct ftr
 	if (!set->shared)
 		return ops;
 
-	/* A manager is called once for its subops, which are one behind the other. */
-	while ((ops = fentry_member_next(ops)) &&
-	       (fentry_ops_called(ops) == last || !ftrace_ops_test(ops, text_site_addr(site), NULL)))
-		;
+	while ((ops = fentry_member_next(ops))) {
+		/* A manager is called once for its subops, which are one behind the other. */
+		if (fentry_ops_called(ops) == last)
+			continue;
+		if (ftrace_ops_test(ops, text_site_addr(site), NULL))
+			break;
+	}
 	return ops;
 }
 
