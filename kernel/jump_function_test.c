@@ -15,6 +15,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/srcu.h>
 #include <linux/text_site.h>
 #include <linux/tracepoint.h>
@@ -267,14 +268,19 @@ static void test_updates_while_called(struct kunit *test)
 }
 
 #if defined(CONFIG_JUMP_FUNCTION) && defined(CONFIG_KPROBES)
-/* Whose processor is wanted, and how often the thread synchronised all that there are */
+/* Whose processor is wanted, and how often it was found not to have been given up since */
 static struct task_struct *wanted;
+static atomic_t kept;
+
+/* How often the thread synchronised all processors */
 static atomic_t rest_syncs;
 
 /* Called in place of an interrupt that wakes up another task, on each processor at a time */
 static int at_sync(struct kprobe *probe, struct pt_regs *regs)
 {
 	if (current == READ_ONCE(wanted)) {
+		if (test_tsk_need_resched(current))
+			atomic_inc(&kept);
 		set_tsk_need_resched(current);
 		set_preempt_need_resched();
 	}
@@ -298,8 +304,8 @@ static unsigned int update_once(struct kunit *test, unsigned int nth, bool is_wa
 static void test_processor_is_wanted(struct kunit *test)
 {
 	struct kprobe probe = { .symbol_name = "do_sync_core", .pre_handler = at_sync };
+	unsigned int updates = 0, nr = 0, by_thread = 0, cpu;
 	const unsigned long begin = jiffies;
-	unsigned int updates = 0;
 
 	KUNIT_ASSERT_EQ(test, register_kprobe(&probe), 0);
 	/* Somebody may really want it, and do so often where processors are emulated. */
@@ -307,9 +313,20 @@ static void test_processor_is_wanted(struct kunit *test)
 		cond_resched();
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 60 * HZ));
 
-	for (unsigned int i = 0; i < 100; i++)
-		KUNIT_EXPECT_GE(test, update_once(test, updates++, true), 2);
+	/*
+	 * On the processor where the thread ran last, the thread goes on. On others, whoever is
+	 * faster does. Who would keep its processor would be found to have it twice each time.
+	 */
+	atomic_set(&kept, 0);
+	for_each_online_cpu(cpu) {
+		KUNIT_EXPECT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(cpu)), 0);
+		for (unsigned int i = 0; i < 50; i++, nr++)
+			by_thread += update_once(test, updates++, true) >= 2;
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
 	unregister_kprobe(&probe);
+	KUNIT_EXPECT_LT(test, atomic_read(&kept), nr / 2);
+	KUNIT_EXPECT_GE(test, by_thread, 25);
 }
 #endif
 
