@@ -23,7 +23,7 @@
  * processor where preemption is off for long. If the caller runs again before the thread has
  * begun, it goes on itself, in the same way.
  *
- * The caller holds text_mutex all the time. So if the thread dies, the caller makes the
+ * The caller holds text_mutex all the time. So if the thread dies, who waits for it makes the
  * passes that are left, and from then on every caller makes its own.
  */
 #define pr_fmt(fmt) "text_site: " fmt
@@ -67,7 +67,7 @@ static struct kthread_worker *patcher __read_mostly;
 
 /**
  * struct patch_work - a run of the patcher
- * @work: queued if the thread may make it, or the rest of it
+ * @work: queued if the thread may make it, or the rest of it, or if it could have
  * @done: the thread has made it
  * @offered: who clears it makes it: the thread, or who has offered it
  * @kind: what is pending
