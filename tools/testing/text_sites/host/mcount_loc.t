@@ -1103,8 +1103,12 @@ sub test_program
 	my $new = get('program');
 	substr($_, $table->{offset}, $table->{size}, '') for $old, $new;
 	ok($old eq $new, "$what: nothing else has changed");
-	($out) = tool('./program');
-	is($out, sprintf("%d 0 42 4\n", scalar @expect), "$what: runs");
+	($status, $out) = run('./program');
+	SKIP: {
+		skip("$what: runs: 32-bit programs do not run here", 1)
+			if $status == 126 && $m eq '-m32';
+		is("$status $out", sprintf("0 %d 0 42 4\n", scalar @expect), "$what: runs");
+	}
 
 	$old = get('program');
 	utime(1e9, 1e9, 'program');
