@@ -102,6 +102,7 @@ options_of_function()
 	on_and_off set_ftrace_pid $$ '' or-done
 	on_and_off set_ftrace_notrace_pid $$ '' or-done
 	change set_ftrace_filter 'vfs_r*' ''
+	echo 'vfs_*' > set_ftrace_filter
 	change set_ftrace_notrace 'vfs_r*' ''
 }
 
@@ -197,8 +198,9 @@ events_go()
 	change events/sched/enable 1 0 or-part
 	echo 1 > events/sched/sched_process_exec/enable
 	how=append on_and_off set_event sched:sched_process_wait '!sched:sched_process_wait'
-	# Not set_event_pid: without memory for its probes it unregisters one that it has not
-	# registered, and tracepoint.c warns.
+	# They are emptied as they are opened.
+	on_and_off set_event_pid $$ '' or-done
+	on_and_off set_event_notrace_pid $$ '' or-done
 	end_tracing
 }
 

@@ -95,8 +95,13 @@ consistent()
 {
 	local calls functions
 	can_trace || return 0
-	mapfile -t calls < <("$HERE/site_text" call < /tmp/failing_sites)
 	list_attached
+	# What is traced is all there is, as where a filter was emptied.
+	if [ "${#functions[@]}" -gt 2000 ]; then
+		text_agrees "of all" "${#functions[@]}"
+		return
+	fi
+	mapfile -t calls < <("$HERE/site_text" call < /tmp/failing_sites)
 	[ -z "$sites_change" ] ||
 		mapfile -t functions < <(printf '%s\n' "${functions[@]}" | grep -Ev '\[|^$')
 	calls=("${calls[@]#* }")
