@@ -213,12 +213,15 @@ events_go()
 
 commands_of_events_come_and_go()
 {
-	local event=events/sched/sched_process_wait command
+	local event=events/sched/sched_process_wait command every
 	begin_tracing
 	for command in traceon stacktrace snapshot enable_event:sched:sched_process_fork \
 		disable_event:sched:sched_process_exec hist:keys=pid; do
 		[ "${command%%:*}" != hist ] || [ -e $event/hist ] || continue
 		[ "$command" != snapshot ] || [ -e snapshot ] || continue
+		# A histogram has its entries from the beginning, with some allocations each.
+		every=5
+		[ "${command%%:*}" != hist ] || every=1000
 		# Each line is added to those there are.
 		on_and_off $event/trigger "$command" "!$command"
 		echo "!$command" > $event/trigger
