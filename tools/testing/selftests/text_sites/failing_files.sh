@@ -221,6 +221,7 @@ commands_of_events_come_and_go()
 		[ "$command" != snapshot ] || [ -e snapshot ] || continue
 		# A histogram has its entries from the beginning, with some allocations each.
 		every=5
+		# shellcheck disable=SC2034 # of each() in failing_functions.sh
 		[ "${command%%:*}" != hist ] || every=1000
 		# Each line is added to those there are.
 		on_and_off $event/trigger "$command" "!$command"
