@@ -213,18 +213,19 @@ events_go()
 
 commands_of_events_come_and_go()
 {
-	local event=events/sched/sched_process_wait command every
+	local event=events/sched/sched_process_wait command every gone
 	begin_tracing
 	for command in traceon stacktrace snapshot enable_event:sched:sched_process_fork \
 		disable_event:sched:sched_process_exec hist:keys=pid; do
 		[ "${command%%:*}" != hist ] || [ -e $event/hist ] || continue
 		[ "$command" != snapshot ] || [ -e snapshot ] || continue
-		# A histogram has its entries from the beginning, with some allocations each.
-		every=5
+		# A histogram has its entries from the beginning, with some allocations each. It may
+		# be gone when there is an error.
+		every=5 gone=''
 		# shellcheck disable=SC2034 # of each() in failing_functions.sh
-		[ "${command%%:*}" != hist ] || every=1000
+		[ "${command%%:*}" != hist ] || every=1000 gone=or-done
 		# Each line is added to those there are.
-		on_and_off $event/trigger "$command" "!$command"
+		on_and_off $event/trigger "$command" "!$command" $gone
 		echo "!$command" > $event/trigger
 	done
 	end_tracing
