@@ -17,14 +17,14 @@
  *
  * Waking the thread up and waiting for it takes longer than changing a site. So a caller
  * with few sites changes them itself, with preemption off, and looks after each pass whether
- * another task wants its processor. If one does, the passes that are left are the thread's,
- * and the caller is preempted at once. Nobody waits longer than a pass over a few sites and
- * a synchronisation take, which cannot be preempted anyway. The thread may have to wait for a
- * processor where preemption is off for long. If the caller runs again before the thread has
- * begun, it goes on itself, in the same way.
+ * another task wants its processor. If one does, it offers the remaining passes to the thread
+ * and is preempted at once. Nobody waits longer than a pass over a few sites and a
+ * synchronisation take, which cannot be preempted anyway. The thread may wake up on a processor
+ * where preemption is off for long. A caller that runs again before the thread has started
+ * takes the passes back and continues in the same way.
  *
- * The caller holds text_mutex all the time. So if the thread dies, who waits for it makes the
- * passes that are left, and from then on every caller makes its own.
+ * The caller holds text_mutex all the time. If the thread dies, a caller that waits for it
+ * makes the remaining passes, and from then on every caller makes its own.
  */
 #define pr_fmt(fmt) "text_site: " fmt
 
@@ -67,9 +67,9 @@ static struct kthread_worker *patcher __read_mostly;
 
 /**
  * struct patch_work - a run of the patcher
- * @work: queued if the thread may make it, or the rest of it, or if it could have
+ * @work: queued with the thread; may stay queued after the caller took the passes back
  * @done: the thread has made it
- * @offered: who clears it makes it: the thread, or who has offered it
+ * @offered: the remaining passes are to be had: whoever clears it makes them
  * @kind: what is pending
  * @pass: the next one of this round
  * @more: this round is not the last one
@@ -234,8 +234,8 @@ static void patch_rest(struct patch_work *patch)
 }
 
 /*
- * Of the thread and who has offered it, one gets what is left. Pairs with the atomic_set_release()
- * of offer_rest(): who gets it sees how far it is.
+ * Claims the remaining passes. The thread and the caller race for them, and one wins. Pairs
+ * with the atomic_set_release() of offer_rest(): the winner sees how far the caller got.
  */
 static bool take_rest(struct patch_work *patch)
 {
@@ -253,20 +253,21 @@ static void patch_work_func(struct kthread_work *work)
 }
 
 /*
- * The one there is, under text_mutex. It is never on a stack: the thread may find it queued
- * when it was taken back long ago, and if the next one is offered by then, makes that.
+ * The only one, under text_mutex. It is not on the caller's stack, as the work may stay queued
+ * after the caller took the passes back. The thread then finds nothing offered, or a later
+ * batch, and makes that.
  */
 static struct patch_work patch_work = {
 	.work = KTHREAD_WORK_INIT(patch_work.work, patch_work_func),
 	.done = COMPLETION_INITIALIZER(patch_work.done),
 };
 
-/* Has the thread do what is left, unless somebody takes it back. */
+/* Has the thread make the remaining passes, unless the caller takes them back. */
 static void offer_rest(struct patch_work *patch)
 {
 	reinit_completion(&patch->done);
 	atomic_set_release(&patch->offered, 1);
-	/* If it is queued from the last time, the thread comes to it, or has died. */
+	/* It may be queued from an earlier batch. Unless the thread has died, it runs it. */
 	kthread_queue_work(patcher, &patch->work);
 }
 
@@ -313,15 +314,18 @@ static bool are_few(const struct text_site_kind *kind)
 	return true;
 }
 
-/* Passes over few sites, until another task wants the processor. Preemption is off. */
-static void patch_part(struct patch_work *patch)
+/*
+ * Makes passes over few sites until another task wants the processor. Preemption is off.
+ * Returns whether there are passes left.
+ */
+static bool patch_part(struct patch_work *patch)
 {
 	for (;;) {
 		arch_text_site_pass(patch->kind, patch->pass++, true);
 		if (patch->pass > TEXT_PASS_HEAD && !next_round(patch))
-			break;
+			return false;
 		if (need_resched())
-			break;
+			return true;
 		/* It could be had here: latency tracers begin anew. */
 		stop_critical_timings();
 		start_critical_timings();
@@ -329,9 +333,9 @@ static void patch_part(struct patch_work *patch)
 }
 
 /*
- * Who has few sites changes them itself. From the first breakpoint on it is not preempted:
- * it goes on to the last head, or until somebody wants the processor, who may be of any
- * priority. Then the thread may go on: it is woken up first, as this task may never run again.
+ * A caller with few sites changes them itself. From the first breakpoint to the last head it
+ * is not preempted, unless a task of any priority wants the processor. Then the thread may go
+ * on: it is woken up first, as this task may never run again.
  */
 static void patch_few(struct patch_work *patch)
 {
@@ -339,16 +343,16 @@ static void patch_few(struct patch_work *patch)
 
 	do {
 		preempt_disable();
-		patch_part(patch);
-		rest = patch->pass <= TEXT_PASS_HEAD;
+		rest = patch_part(patch);
 		if (rest)
 			offer_rest(patch);
 		preempt_enable();
-		/* where it is not preempted by that */
+		if (!rest)
+			return;
+		/* Without CONFIG_PREEMPTION, preempt_enable() does not schedule. */
 		cond_resched();
-	} while (rest && take_rest(patch));
-	if (rest)
-		wait_for_rest(patch);
+	} while (take_rest(patch));
+	wait_for_rest(patch);
 }
 
 static int __init patcher_init(void)
