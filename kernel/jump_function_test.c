@@ -268,7 +268,7 @@ static void test_updates_while_called(struct kunit *test)
 }
 
 #if defined(CONFIG_JUMP_FUNCTION) && defined(CONFIG_KPROBES)
-/* Whose processor is wanted, and how often it was found not to have been given up since */
+/* The task told to reschedule at each sync, and how often it had not done so by the next one */
 static struct task_struct *wanted;
 static atomic_t kept;
 
@@ -314,8 +314,9 @@ static void test_processor_is_wanted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + 60 * HZ));
 
 	/*
-	 * On the processor where the thread ran last, the thread goes on. On others, whoever is
-	 * faster does. Who would keep its processor would be found to have it twice each time.
+	 * On the processor where the thread ran last, the thread makes the remaining passes. On
+	 * others, it races with this task. A caller that ignored need_resched() would be counted
+	 * at two of the three syncs of each update.
 	 */
 	atomic_set(&kept, 0);
 	for_each_online_cpu(cpu) {
