@@ -103,7 +103,7 @@ static struct ftrace_ops *next_attached(const struct text_site *site, struct ftr
 		return ops;
 
 	while ((ops = fentry_member_next(ops))) {
-		/* A manager is called once for its subops, which are one behind the other. */
+		/* A manager is called once for all of its subops, which are adjacent. */
 		if (fentry_ops_called(ops) == last)
 			continue;
 		if (ftrace_ops_test(ops, text_site_addr(site), NULL))
