@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Tasks that are preempted for a long time while they are in a traced function,
-# or in a trampoline, come back to one that is still there. Who changes text does not depend on
-# a thread that cannot run.
+# or in a trampoline, come back to one that is still there. A switch of few functions is finished
+# although the thread that changes text cannot run.
 
 . "$(dirname "$0")/functions.sh"
 
@@ -88,9 +88,9 @@ thread_on()
 
 preemption_is_off() { [ -n "$(ps -C preempt_test -o pid=)" ]; }
 
-# Who changes few sites leaves the rest to the thread when others want the processor, and goes on
-# itself if the thread cannot: preemption is off where that is, for four seconds, which is as long
-# as the module can count on a 32-bit kernel.
+# When another task wants the processor, a task that switches few functions offers the remaining
+# passes to the thread. It takes them back if the thread cannot run: here, preemption is off on the
+# thread's processor for four seconds, the longest that the module can count to on 32 bits.
 functions_are_switched_while_the_thread_waits()
 {
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
@@ -98,7 +98,7 @@ functions_are_switched_while_the_thread_waits()
 	modprobe -n preemptirq_delay_test 2> /dev/null || skip "no module preemptirq_delay_test"
 	taskset -p -c 1 $BASHPID > /dev/null
 	thread_on 0
-	trap 'stop_jobs; rmmod preemptirq_delay_test; thread_on "$(< /sys/devices/system/cpu/online)"' EXIT
+	trap 'stop_jobs; thread_on "$(< /sys/devices/system/cpu/online)"; rmmod preemptirq_delay_test' EXIT
 	mkdir instances/a
 	echo 1 > instances/a/events/sched/sched_kthread_work_queue_work/enable
 	echo vfs_read > set_ftrace_filter
@@ -116,10 +116,10 @@ functions_are_switched_while_the_thread_waits()
 		done
 	done
 	queued=$(grep -c patch_work_func instances/a/trace || :)
+	rmdir instances/a
 	echo "# $n times, $most ms at most; the thread was asked $queued times"
 	[ $most -lt 1500 ] || fail "one takes $most ms"
 	[ "$queued" -gt 0 ] || skip "nobody wanted the processor meanwhile"
-	rmdir instances/a
 }
 
 run_tests preempted_while_tracers_come_and_go preempted_while_functions_return \
