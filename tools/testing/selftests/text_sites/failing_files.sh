@@ -31,7 +31,7 @@ put()
 # fails. Without any memory it can do neither, and says so.
 given_up() { dmesg | grep -c 'function_graph: stopped, as it cannot be registered again' || :; }
 
-# wakeup and others trace no functions if they cannot register their ops, and say so.
+# The tracers of latencies start without functions if they cannot register their ops, and say so.
 without_functions() { dmesg | grep -c 'failed to start .* tracer' || :; }
 
 put_back()
@@ -41,7 +41,7 @@ put_back()
 	what="$file, '$new', allocation $n$mode, $said, error $error"
 	if [ "$error" = 0 ] && [ "$now" != "$after" ] && [ "$(without_functions)" -gt "$less" ]; then
 		less=$(without_functions)
-		equal "$what: attached" "$(attached)" 0
+		equal "$what, without functions" "$now" "$new"
 	elif [ "$error" = 0 ]; then
 		equal "$what" "$now" "$after"
 	elif [ "$mode" = - ] && [ "$(given_up)" -gt "$times" ]; then
@@ -219,13 +219,14 @@ commands_of_events_come_and_go()
 		disable_event:sched:sched_process_exec hist:keys=pid; do
 		[ "${command%%:*}" != hist ] || [ -e $event/hist ] || continue
 		[ "$command" != snapshot ] || [ -e snapshot ] || continue
-		# A histogram has its entries from the beginning, with some allocations each. It may
-		# be gone when there is an error.
-		every=5 gone=''
+		# A histogram allocates its thousands of entries when it is created, and may be
+		# gone although removing it has failed.
+		every='' gone=''
 		# shellcheck disable=SC2034 # of each() in failing_functions.sh
 		[ "${command%%:*}" != hist ] || every=1000 gone=or-done
 		# Each line is added to those there are.
-		on_and_off $event/trigger "$command" "!$command" $gone
+		change $event/trigger "!$command" "$command"
+		change $event/trigger "$command" "!$command" $gone
 		echo "!$command" > $event/trigger
 	done
 	end_tracing

@@ -96,7 +96,7 @@ consistent()
 	local calls functions
 	can_trace || return 0
 	list_attached
-	# What is traced is all there is, as where a filter was emptied.
+	# With an empty filter, all functions are traced: too many to be compared by name.
 	if [ "${#functions[@]}" -gt 2000 ]; then
 		text_agrees "of all" "${#functions[@]}"
 		return
