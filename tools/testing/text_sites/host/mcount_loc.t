@@ -1066,6 +1066,16 @@ sub link_program
 	tool("gcc $m $pie $objects -T table.ld -o program");
 }
 
+# Does the kernel run programs of this width? Its emulation of 32 bits can be disabled.
+sub runs_programs
+{
+	my ($m) = @_;
+
+	put('true.c', 'int main(void) { return 0; }');
+	tool("gcc $m true.c -o true");
+	return (run('./true'))[0] == 0;
+}
+
 sub test_program
 {
 	my ($m, $pie) = @_;
@@ -1103,11 +1113,11 @@ sub test_program
 	my $new = get('program');
 	substr($_, $table->{offset}, $table->{size}, '') for $old, $new;
 	ok($old eq $new, "$what: nothing else has changed");
-	($status, $out) = run('./program');
 	SKIP: {
-		skip("$what: runs: 32-bit programs do not run here", 1)
-			if $status == 126 && $m eq '-m32';
-		is("$status $out", sprintf("0 %d 0 42 4\n", scalar @expect), "$what: runs");
+		skip("$what: runs: this kernel does not run 32-bit programs", 1)
+			if $m eq '-m32' && !runs_programs($m);
+		($out) = tool('./program');
+		is($out, sprintf("%d 0 42 4\n", scalar @expect), "$what: runs");
 	}
 
 	$old = get('program');
