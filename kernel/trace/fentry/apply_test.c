@@ -3,6 +3,8 @@
 #include <kunit/test.h>
 
 #include <linux/compiler.h>
+#include <linux/completion.h>
+#include <linux/ftrace_direct.h>
 #include <linux/prandom.h>
 
 #include "apply.h"
@@ -267,29 +269,77 @@ static void test_subops_shared(struct kunit *test)
 	test_subops(test, true);
 }
 
+static void enable_sites(struct kunit *test, bool enable)
+{
+	const struct fentry_change all = {};
+
+	guard(mutex)(&ftrace_lock);
+	fentry_enabled = enable;
+	KUNIT_EXPECT_EQ(test, fentry_apply(&all), 0);
+}
+
 /* While sites are off, ops come and go all the same. */
 static void test_off(struct kunit *test)
 {
 	struct counter *c = counters_at(test, 2, CALLEE);
-	const struct fentry_change all = {};
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[0].ops), 0);
-	mutex_lock(&ftrace_lock);
-	fentry_enabled = false;
-	KUNIT_EXPECT_EQ(test, fentry_apply(&all), 0);
-	mutex_unlock(&ftrace_lock);
+	enable_sites(test, false);
 	EXPECT_CALLS(test, c, 0, 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[1].ops), 0);
 	EXPECT_CALLS(test, c, 0, 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[0].ops), 0);
-	mutex_lock(&ftrace_lock);
-	fentry_enabled = true;
-	KUNIT_EXPECT_EQ(test, fentry_apply(&all), 0);
-	mutex_unlock(&ftrace_lock);
+	enable_sites(test, true);
 	EXPECT_CALLS(test, c, 0, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[1].ops), 0);
 	for (int i = 0; i < 2; i++)
 		ftrace_free_filter(&c[i].ops);
+}
+
+struct left {
+	struct rcu_head		head;
+	struct completion	done;
+};
+
+static void has_left(struct rcu_head *head)
+{
+	complete(&container_of(head, struct left, head)->done);
+}
+
+/* Waits until what was taken off the sites is retired. */
+static void wait_retired(void)
+{
+	struct left left;
+
+	init_completion(&left.done);
+	ftrace_after_tasks(&left.head, has_left);
+	wait_for_completion(&left.done);
+}
+
+/* Sites that share when they are off share when they are on: who goes then waits for tasks. */
+static void test_off_shared(struct kunit *test)
+{
+	struct counter *c = counters_at(test, 1, CALLEE);
+
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c->ops), 0);
+	share_sets(true);
+	enable_sites(test, false);
+	share_sets(false);
+	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	EXPECT_CALLS(test, c, 0);
+
+	/* Nobody is in the shared trampoline. It is not noticed if somebody has ftrace_lock. */
+	for (int i = 0; i < 20 && fentry_sets_shared(); i++)
+		wait_retired();
+	KUNIT_EXPECT_FALSE(test, fentry_sets_shared());
+
+	enable_sites(test, true);
+	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_sets_shared());
+	EXPECT_CALLS(test, c, 1);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c->ops), 0);
+	EXPECT_CALLS(test, c, 0);
+	ftrace_free_filter(&c->ops);
 }
 
 /* Does each site have just the ops that want it? Returns how many do not. */
@@ -392,6 +442,7 @@ static struct kunit_case apply_cases[] = {
 	KUNIT_CASE(test_subops_own),
 	KUNIT_CASE(test_subops_shared),
 	KUNIT_CASE(test_off),
+	KUNIT_CASE(test_off_shared),
 	KUNIT_CASE_SLOW(test_random_filters),
 	{}
 };

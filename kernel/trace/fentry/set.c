@@ -285,7 +285,7 @@ struct ops_set *fentry_set_get(struct ftrace_ops *const *ops, unsigned int nr,
 struct ops_set *fentry_set_twin(struct ops_set *set)
 {
 	if (set->shared)
-		return set->off ? &shared : &shared_off;
+		return fentry_set_shared(!set->off);
 	return fentry_set_get(set->ops, set->nr, set->direct, !set->off);
 }
 
