@@ -305,6 +305,28 @@ buffers_forget_events_that_are_gone()
 	rmdir instances/marker
 }
 
+# The events of a module are tried in no order.
+buffers_forget_events_although_another_stays()
+{
+	local event other
+	for event in line lines; do
+		need $SAMPLE
+		[ $event = line ] && other=lines || other=line
+		echo 1 > events/sample/$event/enable
+		echo x > $FILE
+		echo 0 > events/sample/$event/enable
+		grep -q " $event: 1" trace || fail "no entry of $event"
+		echo traceoff > events/sample/$other/trigger
+		rmmod $SAMPLE
+		[ -e events/sample/$other ] || fail "$other is gone with its trigger"
+		equal "$event, afterwards" "$(grep -vc '^#' trace)" 0
+		echo '!traceoff' > events/sample/$other/trigger
+	done
+	modprobe $SAMPLE
+	rmmod $SAMPLE
+	[ ! -e events/sample ] || fail "its events are left"
+}
+
 # While a module goes, whoever opens the file makes events for all markers that have none.
 no_event_comes_back()
 {
@@ -458,7 +480,8 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	tools_know_the_names in_an_instance each_instance_has_a_set_marker \
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
-	buffers_forget_events_that_are_gone no_event_comes_back \
+	buffers_forget_events_that_are_gone buffers_forget_events_although_another_stays \
+	no_event_comes_back \
 	work_left_by_a_module_passes_its_markers an_event_in_use_goes_later \
 	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
 	modules_come_and_go_while_they_are_switched
