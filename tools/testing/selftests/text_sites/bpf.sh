@@ -306,15 +306,20 @@ the_event_of_a_marker()
 	start
 	[ -e available_markers ] || skip "no markers"
 	[ -e "$HERE/test_modules/markers_named.ko" ] || skip "no module markers_named"
-	trap 'stop_jobs; rmmod markers_named' EXIT
+	trap 'stop_jobs; rmmod markers_named; rmmod marker_sample 2> /dev/null' EXIT
 	insmod "$HERE/test_modules/markers_named.ko"
 	ok event a "$(< $format/id) $(field named/equals len)"
 	equal "state" "$(sed -n 's/^named:equals \([a-z]*\) .*/\1/p' available_markers)" on
+	equal "what it is" "$(bpf of a)" "tracepoint equals"
 	taskset -c 0 bash -c 'printf word > /sys/module/markers_named/parameters/pass'
 	equal "seen" "$(bpf seen a)" "1 4"
 	taskset -c $(($(nproc) - 1)) bash -c 'printf longer > /sys/module/markers_named/parameters/pass'
 	equal "seen on the last CPU" "$(bpf seen a)" "1 6"
 	equal "beyond its fields" "$(bpf event b "$(< $format/id)" 64 4)" "Permission denied"
+	if modprobe marker_sample 2> /dev/null; then
+		equal "without fields" "$(bpf event b "$(< events/sample/init/id)" 8 4)" \
+			"Permission denied"
+	fi
 	ok event c "$(< events/named/quoted/id) $(field named/quoted at)"
 	printf word > /sys/module/markers_named/parameters/pass
 	equal "a long" "$(bpf seen c)" "1 16"

@@ -8,6 +8,8 @@
  *					returns
  *   event NAME ID OFFSET SIZE		attaches to the tracing event of this number; what is
  *					seen is SIZE bytes at OFFSET in it, whoever passes it
+ *   of NAME				what the kernel says that this event is, and its
+ *					name
  *   detach NAME
  *   lseek OFFSET			to there: the result or -errno
  *   ioctl COMMAND ARGUMENT		the result or -errno
@@ -278,6 +280,26 @@ static void event(char *name, int id, int offset, int size)
 	finish(p, name, err);
 }
 
+static void of(const struct program *p)
+{
+	static const char * const types[] = {
+		[BPF_FD_TYPE_TRACEPOINT] = "tracepoint",
+		[BPF_FD_TYPE_KPROBE] = "kprobe",
+	};
+	__u64 offset, addr;
+	__u32 prog, type;
+	char name[64];
+	__u32 len = sizeof(name);
+	int err = bpf_task_fd_query(getpid(), p->link, 0, name, &len, &prog, &type, &offset,
+				    &addr);
+
+	if (err)
+		puts(strerror(-err));
+	else
+		printf("%s %s\n", type < ARRAY_SIZE(types) && types[type] ? types[type] :
+		       "another", name);
+}
+
 /* The names of @functions are between spaces. */
 static void cost(char *functions)
 {
@@ -344,6 +366,8 @@ static void command(char *line, int file)
 	} else if (!strcmp(verb, "detach")) {
 		unload(p);
 		puts("ok");
+	} else if (!strcmp(verb, "of")) {
+		of(p);
 	} else if (!strcmp(verb, "seen")) {
 		seen(p);
 	} else if (!strcmp(verb, "run")) {

@@ -139,6 +139,28 @@ instance_there()
 	equal "attached" "$(attached)" 0
 }
 
+# An instance that is there although an allocation has failed can trace.
+instance_usable()
+{
+	if [ -d instances/failing ]; then
+		echo function > instances/failing/current_tracer
+		! grep -q function_graph available_tracers ||
+			echo function_graph > instances/failing/current_tracer
+		echo nop > instances/failing/current_tracer
+	fi
+	instance_there
+}
+
+# fails_of_size Y|N: of the allocations in slabs, only those of such sizes fail, or all
+fails_of_size()
+{
+	local size
+	echo "$1" > $DEBUG/failslab/cache-filter
+	for size in 256 512 1k 2k; do
+		echo 1 > /sys/kernel/slab/kmalloc-$size/failslab
+	done
+}
+
 instance_away()
 {
 	if [ ! -d instances/failing ]; then
@@ -163,6 +185,12 @@ instances_come_and_go()
 	# Of thousands of allocations for one, few are ours.
 	[ -n "$all_fail" ] || often=200
 	every=$often each instance_there mkdir instances/failing
+	# Of the sizes of structures there are a few, and each fails.
+	echo 5 > $DEBUG/fail_page_alloc/min-order
+	fails_of_size Y
+	every=1 each instance_usable mkdir instances/failing
+	fails_of_size N
+	echo 0 > $DEBUG/fail_page_alloc/min-order
 }
 
 run_tests the_graph_tracer_comes options_change event_filters_follow_forks \
