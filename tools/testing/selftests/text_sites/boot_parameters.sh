@@ -33,6 +33,14 @@ for_graphs()
 	[ -e set_graph_function ] || skip "no function graph tracer"
 }
 
+# It is set long before interrupts are on for the first time.
+the_clock()
+{
+	grep -qE '(^| )trace_clock=global' /proc/cmdline || skip "no trace_clock=global"
+	equal "clock" "$(grep -o '\[.*\]' trace_clock)" "[global]"
+	equal "told" "$(dmesg | grep -c 'enabled \*very\* early')" 0
+}
+
 a_tracer_that_is_not_there()
 {
 	given ftrace
@@ -94,5 +102,5 @@ markers()
 	rmmod marker_sample
 }
 
-run_tests a_tracer_that_is_not_there filters filters_of_graphs a_depth_that_is_no_number \
+run_tests the_clock a_tracer_that_is_not_there filters filters_of_graphs a_depth_that_is_no_number \
 	options markers
