@@ -782,15 +782,12 @@ static int __init mark_events_init(void)
 }
 core_initcall(mark_events_init);
 
-/*
- * Disable an event in every instance, and take it away. A trigger keeps it enabled: to try all
- * the same would let every instance keep what it has of events that are gone.
- */
+/* Disable an event in every instance, and take it away. */
 static int event_unregister(struct mark_event *event)
 {
-	bool was_enabled = false, still = false;
 	struct trace_event_file *file;
 	struct trace_array *tr;
+	bool was_enabled = false;
 
 	lockdep_assert_held(&event_mutex);
 
@@ -803,13 +800,10 @@ static int event_unregister(struct mark_event *event)
 				continue;
 			trace_event_enable_disable(file, 0, 0);
 			was_enabled = true;
-			still |= file->flags & EVENT_FILE_FL_ENABLED;
 		}
 	}
 	if (was_enabled)
 		marker_synchronize();
-	if (still)
-		return -EBUSY;
 	return trace_remove_event_call(&event->call);
 }
 
@@ -828,7 +822,7 @@ void marker_events_forget(void)
 	bool gone = false;
 
 	guard(mutex)(&mark_mutex);
-	/* No event gets an id before the buffers are empty. */
+	/* No other event gets one of the ids before the buffers are empty. */
 	guard(mutex)(&event_mutex);
 
 	list_for_each_entry_safe(event, next, &mark_events, list) {
