@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/ftrace_direct.h>
 #include <linux/prandom.h>
+#include <linux/rcupdate_wait.h>
 
 #include "apply.h"
 #include "fentry_test.h"
@@ -162,17 +163,6 @@ static struct ops_set *set_at(unsigned long func)
 	return fentry_site_set(text_site_find(&fentry_sites, ip, ip, NULL));
 }
 
-/* Sets that cannot be made, which is what happens without memory: one is shared. */
-static void share_sets(bool share)
-{
-	static unsigned int max;
-
-	guard(mutex)(&ftrace_lock);
-	if (share)
-		max = fentry_sets_max;
-	fentry_sets_max = share ? 0 : max;
-}
-
 static void test_shared(struct kunit *test)
 {
 	struct counter *c = counters_at(test, 4, CALLEE);
@@ -181,12 +171,12 @@ static void test_shared(struct kunit *test)
 	c[2].ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[0].ops), 0);
-	share_sets(true);
+	fentry_test_share_sets(true);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[1].ops), 0);
 	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 1, 1, 0, 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[2].ops), 0);
-	share_sets(false);
+	fentry_test_share_sets(false);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[3].ops), 0);
 	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 1, 1, 1, 1);
@@ -213,12 +203,12 @@ static void test_going_needs_no_memory(struct kunit *test)
 
 	for (int i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[i].ops), 0);
-	share_sets(true);
+	fentry_test_share_sets(true);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[1].ops), 0);
 	EXPECT_CALLS(test, c, 1, 0, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[2].ops), 0);
-	share_sets(false);
+	fentry_test_share_sets(false);
 	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLEE), &fentry_no_ops);
 	EXPECT_CALLS(test, c, 0, 0, 0);
 	for (int i = 0; i < 3; i++)
@@ -236,7 +226,7 @@ static void test_subops(struct kunit *test, bool share)
 	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&sub[2].ops, CALLER, 0, 1), 0);
 
 	if (share)
-		share_sets(true);
+		fentry_test_share_sets(true);
 	mutex_lock(&ftrace_lock);
 	for (int i = 0; i < 3; i++) {
 		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&manager->ops, &sub[i].ops, 0), 0);
@@ -254,7 +244,7 @@ static void test_subops(struct kunit *test, bool share)
 	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLER), &fentry_no_ops);
 	mutex_unlock(&ftrace_lock);
 	if (share)
-		share_sets(false);
+		fentry_test_share_sets(false);
 	for (int i = 0; i < 3; i++)
 		ftrace_free_filter(&sub[i].ops);
 }
@@ -296,39 +286,29 @@ static void test_off(struct kunit *test)
 		ftrace_free_filter(&c[i].ops);
 }
 
-struct left {
-	struct rcu_head		head;
-	struct completion	done;
-};
-
-static void has_left(struct rcu_head *head)
-{
-	complete(&container_of(head, struct left, head)->done);
-}
-
 /* Waits until what was taken off the sites is retired. */
 static void wait_retired(void)
 {
-	struct left left;
+	struct rcu_synchronize retired;
 
-	init_completion(&left.done);
-	ftrace_after_tasks(&left.head, has_left);
-	wait_for_completion(&left.done);
+	init_completion(&retired.completion);
+	ftrace_after_tasks(&retired.head, wakeme_after_rcu);
+	wait_for_completion(&retired.completion);
 }
 
-/* Sites that share when they are off share when they are on: who goes then waits for tasks. */
+/* Sites that share while they are off do so when they are on: an ops that goes waits for tasks. */
 static void test_off_shared(struct kunit *test)
 {
 	struct counter *c = counters_at(test, 1, CALLEE);
 
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c->ops), 0);
-	share_sets(true);
+	fentry_test_share_sets(true);
 	enable_sites(test, false);
-	share_sets(false);
+	fentry_test_share_sets(false);
 	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 0);
 
-	/* Nobody is in the shared trampoline. It is not noticed if somebody has ftrace_lock. */
+	/* No task is in the shared trampoline. A round with ftrace_lock held elsewhere misses it. */
 	for (int i = 0; i < 20 && fentry_sets_shared(); i++)
 		wait_retired();
 	KUNIT_EXPECT_FALSE(test, fentry_sets_shared());

@@ -357,22 +357,11 @@ static void test_each_its_own(struct kunit *test)
 	each_its_own(test);
 }
 
-/* Sets that cannot be made, which is what happens without memory: one is shared. */
-static void share_sets(bool share)
-{
-	static unsigned int max;
-
-	guard(mutex)(&ftrace_lock);
-	if (share)
-		max = fentry_sets_max;
-	fentry_sets_max = share ? 0 : max;
-}
-
 static void test_each_its_own_shared(struct kunit *test)
 {
-	share_sets(true);
+	fentry_test_share_sets(true);
 	each_its_own(test);
-	share_sets(false);
+	fentry_test_share_sets(false);
 }
 
 /* The two ways to say what is called are one. */

@@ -17,6 +17,17 @@
 #include "ops.h"
 #include "set.h"
 
+/* Sets cannot be made any more, as without memory, so that one is shared; or they can again. */
+void fentry_test_share_sets(bool share)
+{
+	static unsigned int max;
+
+	guard(mutex)(&ftrace_lock);
+	if (share)
+		max = fentry_sets_max;
+	fentry_sets_max = share ? 0 : max;
+}
+
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
 				       unsigned int nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Functions with an entry to attach to, for fentry_test.c */
+/* What the tests share: functions with an entry to attach to, and one to share sets */
 #ifndef _FENTRY_TEST_H
 #define _FENTRY_TEST_H
 
@@ -12,5 +12,7 @@ unsigned long fentry_test_flags(void);
 
 extern int fentry_test_direct_hits[2];
 extern const u8 fentry_test_direct_a[], fentry_test_direct_b[];
+
+void fentry_test_share_sets(bool share);
 
 #endif /* _FENTRY_TEST_H */

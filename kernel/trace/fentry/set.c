@@ -228,8 +228,8 @@ static int set_init(struct ops_set *set, struct ftrace_ops *const *ops)
 }
 
 /*
- * The set for combinations that cannot have one of their own. Sleeps. Fails only with
- * -ENOMEM, and only as long as there never was a set.
+ * The set for combinations that cannot have one of their own. From now on, tasks may be in its
+ * trampoline. Sleeps. Fails only with -ENOMEM, and only as long as there never was a set.
  */
 struct ops_set *fentry_set_shared(bool off)
 {
