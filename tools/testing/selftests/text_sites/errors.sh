@@ -98,6 +98,20 @@ odd_words()
 	done
 }
 
+# What is taken away from no filter leaves none: all functions.
+an_fprobe_that_names_no_function()
+{
+	grep -qs 'f\[:' README || skip "no fprobe events"
+	[ -e enabled_functions ] || skip "no function tracing"
+	echo 'f:none !vfs_read' > dynamic_events
+	echo 1 > events/fprobes/none/enable
+	[ "$(wc -l < enabled_functions)" -gt 1000 ] || fail "it is not attached to all functions"
+	echo 0 > events/fprobes/none/enable
+	echo > dynamic_events
+	equal "warnings" "$(dmesg | grep -c 'WARNING.*register_fprobe')" 0
+}
+
 run_tests unknown_functions unknown_commands commands_are_not_for_notrace \
+	an_fprobe_that_names_no_function \
 	a_module_that_is_loaded_but_has_no_such_function unknown_tracers bad_pids \
 	bad_sysctl_values read_only_files long_words odd_words

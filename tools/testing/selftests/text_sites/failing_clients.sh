@@ -139,7 +139,7 @@ instance_there()
 	equal "attached" "$(attached)" 0
 }
 
-# An instance that is there although an allocation has failed can trace.
+# If mkdir succeeds although an allocation has failed, the instance can trace.
 instance_usable()
 {
 	if [ -d instances/failing ]; then
@@ -149,16 +149,6 @@ instance_usable()
 		echo nop > instances/failing/current_tracer
 	fi
 	instance_there
-}
-
-# fails_of_size Y|N: of the allocations in slabs, only those of such sizes fail, or all
-fails_of_size()
-{
-	local size
-	echo "$1" > $DEBUG/failslab/cache-filter
-	for size in 256 512 1k 2k; do
-		echo 1 > /sys/kernel/slab/kmalloc-$size/failslab
-	done
 }
 
 instance_away()
@@ -185,12 +175,8 @@ instances_come_and_go()
 	# Of thousands of allocations for one, few are ours.
 	[ -n "$all_fail" ] || often=200
 	every=$often each instance_there mkdir instances/failing
-	# Of the sizes of structures there are a few, and each fails.
-	echo 5 > $DEBUG/fail_page_alloc/min-order
-	fails_of_size Y
+	only_structures_fail
 	every=1 each instance_usable mkdir instances/failing
-	fails_of_size N
-	echo 0 > $DEBUG/fail_page_alloc/min-order
 }
 
 run_tests the_graph_tracer_comes options_change event_filters_follow_forks \

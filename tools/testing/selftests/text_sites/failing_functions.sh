@@ -37,9 +37,21 @@ begin_failing()
 		echo -1 > $DEBUG/$attr/times
 		echo 100 > $DEBUG/$attr/probability
 	done
+	echo N > $DEBUG/failslab/cache-filter
 	echo 0 > $DEBUG/fail_page_alloc/min-order
 	echo N > $DEBUG/fail_page_alloc/ignore-gfp-highmem
 	find_sites
+}
+
+# Only allocations of such sizes fail until the next test: few, so that each can.
+only_structures_fail()
+{
+	local size
+	echo 5 > $DEBUG/fail_page_alloc/min-order
+	echo Y > $DEBUG/failslab/cache-filter
+	for size in 256 512 1k 2k; do
+		echo 1 > /sys/kernel/slab/kmalloc-$size/failslab
+	done
 }
 
 # What is on already need not be switched on, for the first event.

@@ -78,5 +78,26 @@ all_but_one_task()
 	[ -n "$(pids)" ] || fail "nothing is traced"
 }
 
+# Events of tasks: when the last one has exited, writing nothing removes the list.
+the_last_task_exits()
+{
+	local pid
+	echo 1 > options/event-fork
+	sleep 60 & pid=$!
+	echo $pid > set_event_pid
+	equal "pids" "$(< set_event_pid)" $pid
+	kill $pid
+	wait $pid || :
+	within 5 no_event_pids || fail "it is still there: $(< set_event_pid)"
+	echo >> set_event_pid
+	echo $$ >> set_event_pid
+	equal "another" "$(< set_event_pid)" $$
+	echo > set_event_pid
+	equal "none" "$(< set_event_pid)" ""
+	echo 0 > options/event-fork
+}
+
+no_event_pids() { [ -z "$(< set_event_pid)" ]; }
+
 run_tests only_one_task switched_on_while_tracing children_with_the_option \
-	all_but_one_task
+	all_but_one_task the_last_task_exits

@@ -537,6 +537,21 @@ each_event_tells_how_deep_preemption_is_off()
 }
 
 # Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
+# Pages of another size are new ones: nothing is on them, but events have been counted.
+emptied_after_pages_have_changed()
+{
+	local size
+	[ -e buffer_subbuf_size_kb ] || skip "no buffer_subbuf_size_kb"
+	size=$(< buffer_subbuf_size_kb)
+	echo > trace
+	taskset -c 0 bash -c 'echo once > trace_marker'
+	equal "events" "$(sed -n 's/^entries: //p' per_cpu/cpu0/stats)" 1
+	echo $((2 * size)) > buffer_subbuf_size_kb
+	echo > trace
+	equal "events when emptied" "$(sed -n 's/^entries: //p' per_cpu/cpu0/stats)" 0
+	echo "$size" > buffer_subbuf_size_kb
+}
+
 a_clock_empties_processors_that_are_gone()
 {
 	local online=/sys/devices/system/cpu/cpu1/online
@@ -580,6 +595,7 @@ run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_wh
 	what_is_discarded_leaves_nothing who_waits_sees_each_at_once who_waits_gets_all \
 	who_waits_meets_the_writer each_event_has_the_time_of_the_clock \
 	each_event_tells_how_deep_preemption_is_off a_clock_empties_processors_that_are_gone \
+	emptied_after_pages_have_changed \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come
