@@ -308,7 +308,7 @@ static void test_off_shared(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 0);
 
-	/* No task is in the shared trampoline. A round with ftrace_lock held elsewhere misses it. */
+	/* No task is in the shared trampoline. A round that finds ftrace_lock held is lost. */
 	for (int i = 0; i < 20 && fentry_sets_shared(); i++)
 		wait_retired();
 	KUNIT_EXPECT_FALSE(test, fentry_sets_shared());
