@@ -196,8 +196,45 @@ a_name_that_is_too_long_is_cut()
 	rmmod long_name
 }
 
+# where NAME: the address of its site
+where() { awk -v name="$1" '$2 == name { print $1 }' available_filter_functions_addrs; }
+
+# again_at NAME ADDRESS: load the module until NAME is there again
+again_at()
+{
+	local _
+	for _ in $(seq 50); do
+		rmmod $MOD
+		modprobe $MOD
+		[ "$(where "$1")" != "$2" ] || return 0
+	done
+	skip "it does not get to $2 again"
+}
+
+# Where a module's function was, another's is now. An ops whose owner has not noticed must not
+# have that call something, or go on elsewhere.
+an_ops_that_a_module_leaves_behind()
+{
+	local do=/sys/module/ops_test/parameters/do of come go
+	need_module
+	[ -e "$HERE/test_modules/ops_test.ko" ] || skip "no module ops_test"
+	insmod "$HERE/test_modules/ops_test.ko"
+	trap 'stop_jobs; rmmod ops_test; rmmod $MOD' EXIT
+	while read -r of come go; do
+		modprobe $MOD
+		echo "new a $of" > $do
+		echo "filter a dummy_xmit" > $do
+		echo "$come a one" > $do
+		equal "attached" "$(grep -o '^[a-z_]*' enabled_functions)" dummy_xmit
+		again_at dummy_xmit "$(where dummy_xmit)"
+		equal "attached to what came after" "$(cat enabled_functions)" ''
+		echo "$go a one" > $do
+	done <<< $'direct direct not-direct\nipmodify register unregister'
+}
+
 run_tests a_name_that_is_too_long_is_cut sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
 	loaded_while_everything_is_traced filter_by_module a_filter_waits_for_its_module \
 	waiting_filters_are_dropped an_unloaded_module_leaves_the_filter \
 	a_file_held_open_while_the_module_goes many_modules_one_after_the_other \
-	the_number_of_sites_is_right_again coming_and_going_while_tracing
+	the_number_of_sites_is_right_again an_ops_that_a_module_leaves_behind \
+	coming_and_going_while_tracing
