@@ -43,6 +43,7 @@ int text_sites_module_enable(struct module *mod);
 void text_sites_module_going(struct module *mod);
 void text_sites_free_text(struct module *mod, void *start, void *end);
 bool text_sites_reserved(const void *start, const void *end);
+unsigned long text_site_label(unsigned long addr);
 
 #else /* !CONFIG_TEXT_SITES */
 
@@ -70,6 +71,11 @@ static inline void text_sites_free_text(struct module *mod, void *start, void *e
 static inline bool text_sites_reserved(const void *start, const void *end)
 {
 	return false;
+}
+
+static inline unsigned long text_site_label(unsigned long addr)
+{
+	return 0;
 }
 
 #endif /* CONFIG_TEXT_SITES */

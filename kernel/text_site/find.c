@@ -196,6 +196,32 @@ bool text_sites_reserved(const void *start, const void *end)
 	return false;
 }
 
+/**
+ * text_site_label - where does a site branch to within its function, when it does?
+ * @addr: of an instruction
+ *
+ * Context: any.
+ *
+ * Return: the address, 0 if no such site is there.
+ */
+unsigned long text_site_label(unsigned long addr)
+{
+	const struct text_site_kind *kind;
+	const struct text_site *site;
+
+	/* Keeps the areas, as above. */
+	guard(rcu)();
+
+	for_each_text_site_kind(kind) {
+		if (!kind->insn->label)
+			continue;
+		site = text_site_find(kind, addr, addr, NULL);
+		if (site && text_site_addr(site) == addr)
+			return kind->insn->label(site);
+	}
+	return 0;
+}
+
 /* Has nothing lead anywhere yet */
 static void map_init(struct text_site_kind *kind)
 {

@@ -194,6 +194,14 @@ void __ref arch_value_site_set_early(const struct text_site_table *table, struct
 	text_poke_early((void *)text_site_addr(site), insn, size);
 }
 
+static unsigned long value_label(const struct text_site *site)
+{
+	const u32 state = READ_ONCE(site->state);
+
+	return state & VALUE_SITE_LOAD ? 0 : text_site_addr(site) + TEXT_SITE_SIZE +
+					     branch_distance(state);
+}
+
 static void value_tail(const struct text_site_table *table, struct text_site *site, u8 *at,
 		       void *with)
 {
@@ -234,6 +242,7 @@ static int verify_values(const struct text_site_table *table)
 const struct text_insn text_insn_value = {
 	.type		= TEXT_INSN_VALUE,
 	.size		= value_size,
+	.label		= value_label,
 	.verify		= verify_values,
 	.patch		= patch_values,
 	.make		= make_value,

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* KUnit tests of kprobes beside what branches of text sites and of static keys lead to */
+#include <kunit/test.h>
+
+#include <linux/immediate.h>
+#include <linux/jump_label.h>
+#include <linux/kprobes.h>
+#include <linux/string.h>
+
+static DEFINE_IMV(bool, test_skip, false);
+static DEFINE_STATIC_KEY_FALSE(skip_key);
+
+/* xorl %eax, %eax, which a branch that is on skips, and NOPs */
+#define SKIPPED		0x31, 0xc0
+#define BEHIND		0x90, 0x90, 0x90, 0x90, 0x90
+
+static noinline void skip_by_value(void)
+{
+	if (!imv_cond(test_skip))
+		asm volatile(".byte " __stringify(SKIPPED) : : : "eax");
+	asm volatile(".byte " __stringify(BEHIND));
+}
+
+static noinline void skip_by_key(void)
+{
+	if (!static_branch_unlikely(&skip_key))
+		asm volatile(".byte " __stringify(SKIPPED) : : : "eax");
+	asm volatile(".byte " __stringify(BEHIND));
+}
+
+/* What is skipped in a function, NULL: that is not in front of what the branch leads to */
+static u8 *skipped(void (*function)(void))
+{
+	static const u8 text[] = { SKIPPED, BEHIND };
+	u8 *at = (u8 *)function;
+
+	for (int i = 0; i < 32; i++, at++) {
+		if (!memcmp(at, text, sizeof(text)))
+			return at;
+	}
+	return NULL;
+}
+
+static unsigned int hits;
+
+static int count(struct kprobe *probe, struct pt_regs *regs)
+{
+	hits++;
+	return 0;
+}
+
+/* Does a kprobe jump, instead of trapping? */
+static bool is_optimised(const struct kprobe *probe)
+{
+	struct kprobe *at;
+
+	wait_for_kprobe_optimizer();
+	guard(preempt)();
+	at = get_kprobe(probe->addr);
+	return at && (at->flags & KPROBE_FLAG_OPTIMIZED);
+}
+
+/* How often a kprobe is hit when a function is called */
+static unsigned int hits_in(void (*function)(void))
+{
+	hits = 0;
+	function();
+	return hits;
+}
+
+static void set_value(bool on)
+{
+	imv_set(test_skip, on);
+}
+
+static void set_key(bool on)
+{
+	if (on)
+		static_branch_enable(&skip_key);
+	else
+		static_branch_disable(&skip_key);
+}
+
+/*
+ * A kprobe is optimised at the instruction that a branch leads to, but not at the one before
+ * it: the branch would lead into the jump when it is switched on.
+ */
+static void expect_optimised(struct kunit *test, void (*function)(void), void (*set)(bool on))
+{
+	struct kprobe behind = { .pre_handler = count }, before = { .pre_handler = count };
+	u8 *at = skipped(function);
+
+	if (!IS_ENABLED(CONFIG_OPTPROBES))
+		kunit_skip(test, "no kprobe is optimised");
+	KUNIT_ASSERT_NOT_NULL(test, at);
+
+	behind.addr = at + sizeof((u8[]){ SKIPPED });
+	KUNIT_ASSERT_EQ(test, register_kprobe(&behind), 0);
+	KUNIT_EXPECT_TRUE(test, is_optimised(&behind));
+	KUNIT_EXPECT_EQ(test, hits_in(function), 1);
+	set(true);
+	KUNIT_EXPECT_EQ(test, hits_in(function), 1);
+	set(false);
+	unregister_kprobe(&behind);
+	wait_for_kprobe_optimizer();
+
+	before.addr = at;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&before), 0);
+	KUNIT_EXPECT_EQ(test, hits_in(function), 1);
+	if (is_optimised(&before)) {
+		KUNIT_FAIL(test, "optimised over what the branch leads to");
+	} else {
+		set(true);
+		KUNIT_EXPECT_EQ(test, hits_in(function), 0);
+		set(false);
+	}
+	unregister_kprobe(&before);
+}
+
+static void test_value(struct kunit *test)
+{
+	expect_optimised(test, skip_by_value, set_value);
+}
+
+static void test_static_key(struct kunit *test)
+{
+	expect_optimised(test, skip_by_key, set_key);
+}
+
+static struct kunit_case kprobe_cases[] = {
+	KUNIT_CASE(test_value),
+	KUNIT_CASE(test_static_key),
+	{}
+};
+
+static struct kunit_suite kprobe_suite = {
+	.name		= "text_site_kprobe",
+	.test_cases	= kprobe_cases,
+};
+
+kunit_test_suite(kprobe_suite);
