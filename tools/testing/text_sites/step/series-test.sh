@@ -54,7 +54,7 @@ of()
 		git_in "$tree" rev-parse 'HEAD^{tree}'
 		gcc --version
 		cat "$CONFIG/variant-small.config" "$HARNESS/vm/series.sh" "$0"
-		stamp rootfs-text_sites
+		stamp programs-text_sites
 	} | hash
 }
 
