@@ -43,7 +43,7 @@ int text_sites_module_enable(struct module *mod);
 void text_sites_module_going(struct module *mod);
 void text_sites_free_text(struct module *mod, void *start, void *end);
 bool text_sites_reserved(const void *start, const void *end);
-unsigned long text_site_label(unsigned long addr);
+bool text_sites_lead_to(unsigned long start, unsigned long end);
 
 #else /* !CONFIG_TEXT_SITES */
 
@@ -73,9 +73,9 @@ static inline bool text_sites_reserved(const void *start, const void *end)
 	return false;
 }
 
-static inline unsigned long text_site_label(unsigned long addr)
+static inline bool text_sites_lead_to(unsigned long start, unsigned long end)
 {
-	return 0;
+	return false;
 }
 
 #endif /* CONFIG_TEXT_SITES */

@@ -196,30 +196,47 @@ bool text_sites_reserved(const void *start, const void *end)
 	return false;
 }
 
+static bool kind_leads_to(const struct text_site_kind *kind, unsigned long start,
+			  unsigned long last)
+{
+	const struct text_site_table *table;
+	struct text_site *site;
+
+	for_each_text_site_table_of(kind, table) {
+		for_each_text_site(site, table) {
+			const unsigned long label = kind->insn->label(site);
+
+			if (start <= label && label <= last &&
+			    !(READ_ONCE(site->state) & TEXT_SITE_DEAD))
+				return true;
+		}
+	}
+	return false;
+}
+
 /**
- * text_site_label - where does a site branch to within its function, when it does?
- * @addr: of an instruction
+ * text_sites_lead_to - may a site branch to somewhere in a range, now or when it is switched?
+ * @start: first byte of text
+ * @end: last byte, inclusive
+ *
+ * It looks at all of them: a branch in a part of a function that was moved away may lead back.
  *
  * Context: any.
  *
- * Return: the address, 0 if no such site is there.
+ * Return: whether it may.
  */
-unsigned long text_site_label(unsigned long addr)
+bool text_sites_lead_to(unsigned long start, unsigned long end)
 {
 	const struct text_site_kind *kind;
-	const struct text_site *site;
 
-	/* Keeps the areas, as above. */
+	/* Keeps the tables: text_site_table_remove() waits. */
 	guard(rcu)();
 
 	for_each_text_site_kind(kind) {
-		if (!kind->insn->label)
-			continue;
-		site = text_site_find(kind, addr, addr, NULL);
-		if (site && text_site_addr(site) == addr)
-			return kind->insn->label(site);
+		if (kind->insn->label && kind_leads_to(kind, start, end))
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* Has nothing lead anywhere yet */
