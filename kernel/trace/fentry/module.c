@@ -113,7 +113,7 @@ static int table_attach(struct text_site_table *table)
 	for_each_fentry_member(ops) {
 		const struct fentry_scope scope = fentry_ops_scope(ops);
 
-		/* An address in such a filter is a function that was there before this one. */
+		/* By now it is attached, or its filter has the address of what was here before. */
 		if (ops->flags & FENTRY_EXCLUSIVE)
 			continue;
 		ret = fentry_apply(&(struct fentry_change) {

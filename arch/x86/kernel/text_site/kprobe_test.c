@@ -34,7 +34,7 @@ static u8 *skipped(void (*function)(void))
 	static const u8 text[] = { SKIPPED, BEHIND };
 	u8 *at = (u8 *)function;
 
-	for (int i = 0; i < 32; i++, at++) {
+	for (int i = 0; i < 64; i++, at++) {
 		if (!memcmp(at, text, sizeof(text)))
 			return at;
 	}
