@@ -47,8 +47,7 @@ functions_are_switched_though_the_thread_dies()
 	if [ -n "$where" ]; then
 		at=0x$(awk -v where="$where" '$3 == where { print $1 }' /proc/kallsyms)
 	else
-		at=$(awk '$2 == "text_poke_sync" { print $1 }' available_filter_functions_addrs)
-		at=$(printf '0x%x' $((0x$at + 5)))
+		at=$(printf '0x%x' $((0x$(site_of text_poke_sync) + 5)))
 	fi
 	insmod "$HERE/test_modules/held_function.ko"
 	insmod "$HERE/test_modules/death_test.ko" nth="$nth" how="$how" at="$at"

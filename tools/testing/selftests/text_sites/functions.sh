@@ -137,6 +137,12 @@ site_text()
 		"$HERE/site_text" | sed -E 's/^(nopl|prefix|jmp0|jmp3|lea) /nop /'
 }
 
+# site_of FUNCTION: the address of its site, in hex without 0x
+site_of()
+{
+	awk -v name="$1" '$2 == name { print $1 }' $TRACING/available_filter_functions_addrs
+}
+
 # What the kernel's entry for system calls goes to, as stack traces name it: that of 64-bit or
 # of 32-bit programs
 # shellcheck disable=SC2034	# tests use it
@@ -217,7 +223,7 @@ ROUND=/sys/module/text_site/parameters/round
 # traced, the kprobe is behind the site, so that it is no user of what it counts.
 count_syncs()
 {
-	local site where=do_sync_core
+	local where=do_sync_core
 	[ -e kprobe_events ] || skip "no kprobe_events"
 	[ -e $ROUND ] || skip "no text is patched"
 	old_round=$(cat $ROUND)
@@ -229,8 +235,7 @@ count_syncs()
 	# With the first event tracing also begins to note the names of tasks.
 	echo 1 > events/sched/sched_process_exec/enable
 	if can_trace; then
-		site=$(awk '$2 == "do_sync_core" { print $1 }' available_filter_functions_addrs)
-		where=$(printf '0x%x' $((0x$site + 5)))
+		where=$(printf '0x%x' $((0x$(site_of do_sync_core) + 5)))
 	fi
 	echo "p:sync $where" > kprobe_events
 	echo 1 > events/kprobes/sync/enable

@@ -196,23 +196,20 @@ a_name_that_is_too_long_is_cut()
 	rmmod long_name
 }
 
-# where NAME: the address of its site
-where() { awk -v name="$1" '$2 == name { print $1 }' available_filter_functions_addrs; }
-
-# again_at NAME ADDRESS: load the module until NAME is there again
+# again_at FUNCTION ADDRESS: reload the module until FUNCTION has its site there again
 again_at()
 {
 	local _
 	for _ in $(seq 50); do
 		rmmod $MOD
 		modprobe $MOD
-		[ "$(where "$1")" != "$2" ] || return 0
+		[ "$(site_of "$1")" != "$2" ] || return 0
 	done
 	skip "it does not get to $2 again"
 }
 
-# Where a module's function was, another's is now. An ops whose owner has not noticed must not
-# have that call something, or go on elsewhere.
+# An ops for direct calls, or with IPMODIFY, may keep the address of a function whose module was
+# unloaded in its filter. It must not be attached to the function that is loaded there next.
 an_ops_that_a_module_leaves_behind()
 {
 	local do=/sys/module/ops_test/parameters/do of come go
@@ -226,7 +223,7 @@ an_ops_that_a_module_leaves_behind()
 		echo "filter a dummy_xmit" > $do
 		echo "$come a one" > $do
 		equal "attached" "$(grep -o '^[a-z_]*' enabled_functions)" dummy_xmit
-		again_at dummy_xmit "$(where dummy_xmit)"
+		again_at dummy_xmit "$(site_of dummy_xmit)"
 		equal "attached to what came after" "$(cat enabled_functions)" ''
 		echo "$go a one" > $do
 	done <<< $'direct direct not-direct\nipmodify register unregister'

@@ -74,7 +74,7 @@ a_round_of_any_size_leaves_out_none()
 addresses_agree_with_kallsyms()
 {
 	local addr
-	addr=$(sed -n 's/ vfs_read$//p' available_filter_functions_addrs)
+	addr=$(site_of vfs_read)
 	# Behind an endbr64, if there is one
 	[ $((0x$addr - 0x$(awk '$3 == "vfs_read" {print $1}' /proc/kallsyms))) -le 4 ] ||
 		fail "vfs_read is at $addr"
