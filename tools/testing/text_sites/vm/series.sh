@@ -5,9 +5,9 @@ cd /sys/kernel/tracing || exit
 fail() { echo "$*"; status=1; }
 status=0
 
-# How it ends is the last line.
+# The last line is what series-test.sh reports: failures come after this.
 dmesg | grep -cE '\] +ok ' | sed 's/$/ tests passed/'
-# Of all functions, few are these, and the buffer may have been written over when it is read.
+# Without a filter, other functions overwrite those few in the buffer before it is read.
 echo 'vfs_*' >set_ftrace_filter || fail "no filter"
 for tracer in function function_graph; do
 	echo "$tracer" >current_tracer || fail "no $tracer"
