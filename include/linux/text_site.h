@@ -139,7 +139,7 @@ enum text_pass { TEXT_PASS_BREAK, TEXT_PASS_TAIL, TEXT_PASS_HEAD };
  * @type: what the instruction does, for the breakpoint handler
  * @opcode: its first byte, if it has a target
  * @size: how many bytes belong to a site; NULL: TEXT_SITE_SIZE
- * @label: where in its function a site jumps if it is on, 0: it is no branch; NULL: none is
+ * @label: where a site's branch jumps when it is on; 0: it is no branch. NULL: no site is
  * @verify: is the text of every pending site of a table what the state says? Return: how
  *	many are pending, or -EINVAL with a message
  * @patch: one pass over the pending sites of a round, which arch_text_site_pass() begins

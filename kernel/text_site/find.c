@@ -215,15 +215,16 @@ static bool kind_leads_to(const struct text_site_kind *kind, unsigned long start
 }
 
 /**
- * text_sites_lead_to - may a site branch to somewhere in a range, now or when it is switched?
- * @start: first byte of text
+ * text_sites_lead_to - is text the target of a site's branch, on or off?
+ * @start: first byte
  * @end: last byte, inclusive
  *
- * It looks at all of them: a branch in a part of a function that was moved away may lead back.
+ * Checks all sites, not only those of the function: compilers move parts of a function that
+ * rarely run elsewhere, and a branch there may jump back.
  *
  * Context: any.
  *
- * Return: whether it may.
+ * Return: whether any byte is.
  */
 bool text_sites_lead_to(unsigned long start, unsigned long end)
 {

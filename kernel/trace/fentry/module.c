@@ -113,7 +113,10 @@ static int table_attach(struct text_site_table *table)
 	for_each_fentry_member(ops) {
 		const struct fentry_scope scope = fentry_ops_scope(ops);
 
-		/* By now it is attached, or its filter has the address of what was here before. */
+		/*
+		 * Such an ops has attached itself to functions of this module, if any. Other
+		 * addresses in its filter are stale: they were another module's.
+		 */
 		if (ops->flags & FENTRY_EXCLUSIVE)
 			continue;
 		ret = fentry_apply(&(struct fentry_change) {

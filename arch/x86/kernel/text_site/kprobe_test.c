@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of kprobes beside what branches of text sites and of static keys lead to */
+/* KUnit tests of kprobes next to the targets of branches: text sites' and static keys' */
 #include <kunit/test.h>
 
 #include <linux/immediate.h>
@@ -10,7 +10,7 @@
 static DEFINE_IMV(bool, test_skip, false);
 static DEFINE_STATIC_KEY_FALSE(skip_key);
 
-/* xorl %eax, %eax, which a branch that is on skips, and NOPs */
+/* xorl %eax, %eax, which is skipped while the branch is on; NOPs, where the branch leads */
 #define SKIPPED		0x31, 0xc0
 #define BEHIND		0x90, 0x90, 0x90, 0x90, 0x90
 
@@ -28,7 +28,7 @@ static noinline void skip_by_key(void)
 	asm volatile(".byte " __stringify(BEHIND));
 }
 
-/* What is skipped in a function, NULL: that is not in front of what the branch leads to */
+/* The skipped instruction of a function; NULL if the compiler has not put the NOPs behind it */
 static u8 *skipped(void (*function)(void))
 {
 	static const u8 text[] = { SKIPPED, BEHIND };
@@ -82,8 +82,8 @@ static void set_key(bool on)
 }
 
 /*
- * A kprobe is optimised at the instruction that a branch leads to, but not at the one before
- * it: the branch would lead into the jump when it is switched on.
+ * A kprobe is optimised at the target of a branch, but not at the instruction before it: when
+ * switched on, the branch would jump into the middle of the probe's jump.
  */
 static void expect_optimised(struct kunit *test, void (*function)(void), void (*set)(bool on))
 {
@@ -108,7 +108,7 @@ static void expect_optimised(struct kunit *test, void (*function)(void), void (*
 	KUNIT_ASSERT_EQ(test, register_kprobe(&before), 0);
 	KUNIT_EXPECT_EQ(test, hits_in(function), 1);
 	if (is_optimised(&before)) {
-		KUNIT_FAIL(test, "optimised over what the branch leads to");
+		KUNIT_FAIL(test, "optimised over the target of a branch");
 	} else {
 		set(true);
 		KUNIT_EXPECT_EQ(test, hits_in(function), 0);
