@@ -26,13 +26,16 @@ sub run
 my @patches = glob "$mutants/*.patch";
 cmp_ok(scalar @patches, '>=', 80, 'there are many');
 is((run('--check'))[0], '', 'each fits, says what it breaks, and has a killer');
-my %listed = map { /^([^#\t][^\t]*)\t([^\t]+)\t([^\t]+)\t/ ? ($1 => [$2, $3]) : () }
-	split /\n/, get("$mutants/table.tab");
+sub rows { return map { /^([^#\t][^\t]*)\t([^\t]+)\t([^\t]+)\t/ ? ($1 => [$2, $3]) : () } split /\n/, $_[0] }
+my %listed = rows(get("$mutants/table.tab"));
+my %now = rows((run('--table'))[0]);
 for my $patch (@patches) {
 	my $name = basename($patch, '.patch');
 	my ($killer) = get($patch) =~ /^Killer: (.+)$/m;
 	is($listed{$name}[0], $killer // '-', "$name: in the table");
 	like($listed{$name}[1] // '', qr/^(?:red \d{4}-\d\d-\d\d|not run|equivalent)$/, '  and has not survived');
+	ok($listed{$name}[1] eq 'not run' || $now{$name}[1] ne 'not run',
+		'  and what it says is of the files as they are');
 }
 is(scalar keys %listed, scalar @patches, 'the table has no others');
 # A mutant is named after the kind of its killer.
@@ -73,7 +76,12 @@ is(get($toy), "one\ntwo\nthree\nthree\n", '  the sources are as they were');
 
 ($out, $status) = run();
 like($out, qr/^mutants: 1 mutants, 0 to be run$/m, 'it is not run again');
-like((run('--table'))[0], qr/^a\thost toy\.t\tred \S+\tOne is none\.$/m, '  and is in the table');
+my ($table) = run('--table');
+like($table, qr/^a\thost toy\.t\tred \S+\t[0-9a-f]{12}\tOne is none\.$/m, '  and is in the table');
+rename "$dir/build/mutants/results.tsv", "$dir/results.tsv";
+like((run('--table'))[0], qr/^a\thost toy\.t\tnot run\t-\t/m, '  which without results says so');
+put("$dir/mutants/table.tab", $table);
+is((run('--table'))[0], $table, '  unless the one before has the same key');
 put($toy, "one\ntwo\nthree\nthree\n\n");
 like((run('--table'))[0], qr/^a\thost toy\.t\tnot run\t/m, '  unless the source has changed');
 
