@@ -5,8 +5,10 @@
 -include .config
 chosen = $(patsubst "%",%,$(CONFIG_$(1)))
 
+# The kind of kernel that was chosen is one of the architecture that was chosen.
+CHOSEN_ARCH := $(or $(call chosen,ARCH),x86_64)
+VARIANT ?= $(if $(filter-out $(CHOSEN_ARCH),$(ARCH)),,$(call chosen,VARIANT))
 ENGINE  ?= $(call chosen,ENGINE)
-VARIANT ?= $(call chosen,VARIANT)
 FRAGMENT ?= $(call chosen,FRAGMENT)
 SMP     ?= $(or $(call chosen,SMP),2)
 ACCEL   ?= $(or $(call chosen,ACCEL),single)
@@ -35,9 +37,16 @@ export ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD JOBS V MACHINES ROWS FIL
 ifneq ($(filter-out x86_64 i386,$(ARCH)),)
 $(error ARCH is x86_64 or i386, not '$(ARCH)')
 endif
-SOURCE_TESTS = series check test-host
 ifeq ($(ARCH),i386)
 VARIANT := $(or $(VARIANT),i386)
+endif
+VARIANT_ARCH := $(or $(if $(VARIANT),$(shell sed -n 's/^\# arch: //p' \
+	'tools/testing/text_sites/config/variant-$(VARIANT).config' 2>/dev/null)),x86_64)
+ifneq ($(filter-out $(VARIANT_ARCH),$(ARCH)),)
+$(error VARIANT=$(VARIANT) is for $(VARIANT_ARCH), ARCH is $(ARCH))
+endif
+SOURCE_TESTS = series check test-host
+ifneq ($(VARIANT_ARCH),x86_64)
 # Its machines are a group of machines.tab. What reads the source has no architecture.
 export GROUP = $(VARIANT)
 SOURCE_TESTS =
@@ -48,7 +57,7 @@ unexport ARCH
 BUILT_ALREADY = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites)$(addprefix -,$(VARIANT)))
 SMALL. = small
 SMALL.i386 = i386_small
-run shell: VARIANT := $(or $(if $(BUILT_ALREADY),,$(SMALL.$(VARIANT))),$(VARIANT))
+run shell kernelconfig: VARIANT := $(or $(if $(BUILT_ALREADY),,$(SMALL.$(VARIANT))),$(VARIANT))
 
 STEPS := @tools/testing/text_sites/steps
 BUILT := packages tree kernel rootfs
@@ -176,7 +185,7 @@ deb:
 test-debian:
 	@ENGINE= VARIANT=debian GROUP=debian_system $(STEPS:@%=%) test-begin packages tree \
 		kernel deb debian test-debian test-end
-ifeq ($(ARCH),i386)
+ifeq ($(VARIANT_ARCH),i386)
 bench:
 	@ENGINE=base $(STEPS:@%=%) bench
 	@ENGINE=text_sites $(STEPS:@%=%) bench bench-table

@@ -84,6 +84,9 @@ put("$top/kernel/compile.sh", "echo compiling\n");
 # What make is asked for
 fails('an engine that is not', "ENGINE=nonsense $steps tree", qr/^steps: ENGINE .* 'nonsense'$/, 1);
 fails('a variant that is not', "VARIANT=nonsense $steps tree", qr/^steps: no such VARIANT: /, 1);
+put("$config/variant-arm64.config", "# arch: arm64\n");
+fails('a kernel without a user space', "VARIANT=arm64 $steps rootfs run",
+	qr/^steps: VARIANT=arm64 has no user space here: /, 1);
 fails('no number of jobs', "JOBS=x $steps tree", qr/^steps: JOBS .* 'x'$/, 1);
 fails('a picture or none', "PICTURE=x $steps run", qr/^run: PICTURE is 1 .*, not 'x'$/, 1);
 
@@ -600,9 +603,15 @@ my @variants = get("$source/Kconfig") =~ /^\tdefault "(\w+)" if VARIANT_/mg;
 is_deeply([sort @variants],
 	  [sort map { /variant-(\w+)\.config$/ } glob "$harness/config/variant-*.config"],
 	'menuconfig has all variants');
+for (split /\n(?=\s*config |\s*choice\b|\s*endchoice)/, get("$source/Kconfig")) {
+	my ($prompt) = /^\t(?:prompt|bool|int|string) "(.*)"/m or next;
+	like($_, qr/^\thelp\n\t  \S/m, "menuconfig: help for '$prompt'");
+}
 put("$dir/make/Makefile", get("$source/Makefile"));
 put("$dir/make/tools/testing/text_sites/steps",
 	"#!/bin/sh\necho \"\$ENGINE,\$VARIANT,\$FRAGMENT,\$SMP,\$ACCEL,\$CPU: \$*\"\n");
+put("$dir/make/tools/testing/text_sites/config/variant-$_.config", "# arch: i386\n")
+	for grep { /^i386/ } @variants;
 my $make = "make -s --no-print-directory -C $dir/make";
 is(works('make', "$make run"), ",small,,2,single,max: packages tree kernel rootfs run\n",
 	'  without choices');
@@ -612,6 +621,7 @@ is(works('make', "$make test ARCH=i386 | head -n 1"),
 	",i386,,2,single,max: test-begin packages tree kernel rootfs test-machine test-end\n",
 	'  with the kernel that is tested');
 fails('make', "$make run ARCH=other", qr/ARCH is x86_64 or i386, not 'other'/);
+fails('make', "$make test VARIANT=debug ARCH=i386", qr/VARIANT=debug is for x86_64, ARCH is i386/);
 put("$dir/make/.config", join '', map { "CONFIG_$_\n" } 'ENGINE="classic"', 'VARIANT="debug"',
 	'FRAGMENT="a.config"', 'SMP=4', 'ACCEL="multi"', 'CPU="EPYC-Rome"');
 is(works('make', "$make run"), "classic,debug,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
@@ -619,6 +629,17 @@ is(works('make', "$make run"), "classic,debug,a.config,4,multi,EPYC-Rome: packag
 is(works('make', "$make run VARIANT=rt SMP=1"),
 	"classic,rt,a.config,1,multi,EPYC-Rome: packages tree kernel rootfs run\n",
 	'  with what it is told in its place');
+is(works('make', "$make run ARCH=i386"),
+	"classic,i386_small,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	'  with another architecture than what has been chosen is for');
+put("$dir/make/.config", "CONFIG_ARCH=\"i386\"\nCONFIG_VARIANT=\"i386_pae\"\n");
+is(works('make', "$make test | head -n 1"),
+	",i386_pae,,2,single,max: test-begin packages tree kernel rootfs test-machine test-end\n",
+	'  with the tests of the architecture that has been chosen');
+is(works('make', "$make run ARCH=i386"),
+	",i386_pae,,2,single,max: packages tree kernel rootfs run\n", '  and named again');
+is(works('make', "$make run ARCH=x86_64"),
+	",small,,2,single,max: packages tree kernel rootfs run\n", '  with the usual one in its place');
 put("$dir/make/.config", '');
 put("$dir/make/build/stamps/kernel-text_sites", '');
 is(works('make', "$make shell"), ",,,2,single,max: packages tree kernel rootfs shell\n",
