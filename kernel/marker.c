@@ -13,8 +13,7 @@
  * text is patched, in kernel/marker_data.c.
  *
  * All this changes under marker_mutex. A task that passes a site that is on reads without
- * a lock: site->marker, which does not change while the site's code may run, and with
- * preemption off marker->probes:
+ * a lock, with preemption off: site->marker, and from there marker->probes:
  *
  *	connecting				disconnecting
  *	  fill in the new array			  make one without the probe, or none
@@ -27,8 +26,9 @@
  * when RCU says so, which is what marker_synchronize() waits for.
  *
  * The code of a module's sites does not run when they are connected, by
- * text_sites_module_coming(), and when they are taken away; so nobody can have a marker
- * that is freed.
+ * text_sites_module_coming(). When they are taken away, the functions of the module's
+ * parameters may still run: a site then has no marker any more, and a marker is freed
+ * after RCU.
  *
  * Locks are taken in this order: event_mutex, marker_mutex, text_mutex.
  */
@@ -70,6 +70,7 @@ struct marker_probes {
 
 /**
  * struct marker - what sites and probes of one name have in common
+ * @rcu: for it to be freed
  * @probes: what sites call; NULL: they are off
  * @event: the tracing event, kernel/trace/trace_mark.c
  * @sites: those that are connected
@@ -78,6 +79,7 @@ struct marker_probes {
  * @name: the same
  */
 struct marker {
+	struct rcu_head			rcu;
 	struct marker_probes __rcu	*probes;
 	void				*event;
 	struct list_head		sites;
@@ -135,17 +137,24 @@ static noinline notrace void call_all(const struct marker_probes *probes, const 
 		probes->probe[i].func(probes->probe[i].private, args);
 }
 
+/*
+ * What a site calls, if anything. It has no marker if it was not connected and somebody else has
+ * changed its text, or if it has been taken away: see marker_site_go(). With preemption off.
+ */
+static __always_inline const struct marker_probes *site_probes(const struct marker_site *site)
+{
+	const struct marker *marker = READ_ONCE(site->marker);
+
+	return likely(marker) ? rcu_dereference_sched(marker->probes) : NULL;
+}
+
 asmlinkage notrace void marker_call(const struct marker_site *site, const u64 *args)
 {
 	const struct marker_probes *probes;
 
-	/* One that was not connected is off, unless somebody else has changed its text. */
-	if (unlikely(!site->marker))
-		return;
-
 	preempt_disable_notrace();
 	in_marker(1);
-	probes = rcu_dereference_sched(site->marker->probes);
+	probes = site_probes(site);
 	/* An array is never empty. */
 	if (likely(probes)) {
 		if (likely(probes->nr == 1))
@@ -160,12 +169,11 @@ asmlinkage notrace void marker_call(const struct marker_site *site, const u64 *a
 notrace bool marker_inline_begin(const struct marker_site *site, marker_probe_func *func,
 				 void **private)
 {
-	const struct marker_probes *probes = NULL;
+	const struct marker_probes *probes;
 
 	preempt_disable_notrace();
 	in_marker(1);
-	if (likely(site->marker))
-		probes = rcu_dereference_sched(site->marker->probes);
+	probes = site_probes(site);
 	if (likely(probes && probes->nr == 1 && probes->probe[0].func == func)) {
 		*private = probes->probe[0].private;
 		return true;
@@ -364,7 +372,8 @@ static void free_if_unused(struct marker *marker)
 	    !IS_ERR_OR_NULL(marker->event))
 		return;
 	hash_del(&marker->node);
-	kfree(marker);
+	/* Who still passes a site that has just been taken away may have it: site_probes(). */
+	kfree_rcu(marker, rcu);
 }
 
 #define WHO_SIZE	256	/* a longer name is cut off: there are two of them on a stack */
@@ -747,11 +756,16 @@ int marker_site_come(struct marker_site *site, const struct module *mod)
 
 void marker_site_go(struct marker_site *site)
 {
+	struct marker *marker = site->marker;
+
 	if (!site->list.next)
 		return;
 	list_del(&site->list);
 	site->list.next = NULL;
-	free_if_unused(site->marker);
+	/* Its code may run until the module's parameters are gone, also while its text is on. */
+	WRITE_ONCE(site->on, false);
+	WRITE_ONCE(site->marker, NULL);
+	free_if_unused(marker);
 }
 
 #ifdef CONFIG_MODULES

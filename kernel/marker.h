@@ -17,8 +17,8 @@ int marker_site_check(const struct marker_site *site);
 bool marker_site_is_good(const struct module *mod, const struct marker_site *site);
 
 /*
- * Under marker_mutex, while the site's code does not run. One of the kernel's, where @mod is
- * NULL, always comes, even if it is refused.
+ * Under marker_mutex, while the site's code does not run, but for that of a module's parameters
+ * when it goes. One of the kernel's, where @mod is NULL, always comes, even if it is refused.
  */
 int marker_site_come(struct marker_site *site, const struct module *mod);
 void marker_site_go(struct marker_site *site);

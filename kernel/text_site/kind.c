@@ -278,7 +278,8 @@ int text_sites_module_enable(struct module *mod)
 
 /**
  * text_sites_module_going - a module goes, or does not come
- * @mod: the module, none of whose functions runs any more
+ * @mod: the module. Of its functions, those of its parameters (struct kernel_param_ops) may
+ *	still run; all others do not.
  *
  * Undoes what there is to be undone, wherever loading has failed; a second call finds
  * nothing left.

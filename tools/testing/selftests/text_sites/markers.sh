@@ -355,6 +355,26 @@ work_left_by_a_module_passes_its_markers()
 	rm "$seen"
 }
 
+# Their markers are gone by then, and nothing is read of them.
+parameters_pass_markers_of_a_module_that_goes()
+{
+	local param=/sys/module/markers_late/parameters/param i
+	need markers_late
+	echo 1 > events/late/enable
+	equal "parameter" "$(cat $param)" param
+	equal "event" "$(events get)" 'get: param'
+	while :; do cat $param > /dev/null 2>&1 || :; done &
+	for i in $(seq 10); do
+		rmmod markers_late
+		insmod "$HERE/test_modules/markers_late.ko"
+		echo 1 > events/late/enable
+	done
+	stop_jobs
+	rmmod markers_late
+	[ ! -e events/late ] || fail "its events are left"
+	equal "freed" "$(events free)" ''
+}
+
 # perf holds on to the event: it goes when perf has
 an_event_in_use_goes_later()
 {
@@ -482,6 +502,7 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
 	buffers_forget_events_that_are_gone buffers_forget_events_although_another_stays \
 	no_event_comes_back \
-	work_left_by_a_module_passes_its_markers an_event_in_use_goes_later \
+	work_left_by_a_module_passes_its_markers parameters_pass_markers_of_a_module_that_goes \
+	an_event_in_use_goes_later \
 	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
 	modules_come_and_go_while_they_are_switched

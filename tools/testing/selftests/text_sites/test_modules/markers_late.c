@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
-/* markers_late: a marker that is passed by work which the exit function leaves behind */
+/*
+ * markers_late: markers that are passed while the module goes: by work which the exit function
+ * leaves behind, and by its parameter, which is the last of it that runs
+ */
 #include <linux/async.h>
 #include <linux/delay.h>
 #include <linux/marker.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/sysfs.h>
 
 static void pass(void *data, async_cookie_t cookie)
 {
 	msleep(300);
 	trace_mark(late, work, "%s", "still there");
 }
+
+/* It has no other value than its own name. */
+static int get_param(char *buffer, const struct kernel_param *kp)
+{
+	trace_mark(late, get, "%s", kp->name);
+	return sysfs_emit(buffer, "%s\n", kp->name);
+}
+
+static void free_param(void *arg)
+{
+	trace_mark(late, free, "%s", "still there");
+}
+
+static const struct kernel_param_ops param_ops = { .get = get_param, .free = free_param };
+
+module_param_cb(param, &param_ops, NULL, 0444);
 
 static int __init markers_late_init(void)
 {
