@@ -24,7 +24,8 @@
  * All this is under dynfunc_mutex, but for reading targets.
  *
  * A module's jump functions work, and can be updated, from text_sites_module_coming()
- * on: notifiers find them so. They do until text_sites_module_going().
+ * on: notifiers find them so. They do until text_sites_module_going(), and jump to their
+ * defaults from then on: functions of the module's parameters still run.
  */
 #define pr_fmt(fmt) "jump_function: " fmt
 
@@ -44,7 +45,10 @@ static struct text_site_kind dynfunc_sites;
 static DEFINE_MUTEX(dynfunc_mutex);
 static DEFINE_IDA(target_pairs);
 
-/* The kernel's table is known. Before that there is one CPU, and text is writable. */
+/*
+ * The kernel's jump functions have targets. Before that there is one CPU, and text is writable.
+ * Under dynfunc_mutex, as an update that waits for it is to see the targets.
+ */
 static bool dynfunc_ready __ro_after_init;
 
 /* The target that a site holds */
@@ -154,15 +158,19 @@ void *__dynfunc_target(const void *dynfunc)
 }
 EXPORT_SYMBOL_GPL(__dynfunc_target);
 
-/* Is a default there for as long as what has it? */
-static bool is_default(const struct text_site_table *table, unsigned long func)
+/* Is a default there for as long as the jump function at @addr? */
+static bool is_default(const struct text_site_table *table, unsigned long addr, unsigned long func)
 {
 	struct text_range text;
 
-	if (text_site_text(table, func, &text) || core_kernel_text(func))
+	if (core_kernel_text(func))
+		return true;
+	/* Both may be text for initialisation, which is freed before that which stays. */
+	if (text_site_text(table, addr, &text) && func >= text.start && func < text.end)
 		return true;
 #ifdef CONFIG_MODULES
-	return table->mod && text_site_in_used(table->mod, MOD_TEXT, (void *)func, 1);
+	return table->mod && (text_site_in_memory(table->mod, MOD_TEXT, (void *)func, 1) ||
+			      text_site_in_used(table->mod, MOD_TEXT, (void *)func, 1));
 #else
 	return false;
 #endif
@@ -182,7 +190,7 @@ static int dynfunc_take(struct text_site_table *table)
 		const unsigned long func = (unsigned long)&site->state + (s32)site->state;
 		const unsigned long now = arch_text_site_get(&dynfunc_sites, addr);
 
-		if ((table->mod ? now != func : !now) || !is_default(table, func)) {
+		if ((table->mod ? now != func : !now) || !is_default(table, addr, func)) {
 			pr_err("%s: %pS is no jump to its default %pS\n", module_name(table->mod),
 			       (void *)addr, (void *)func);
 			return -EINVAL;
@@ -231,6 +239,8 @@ static int dynfunc_coming(struct text_site_table *table)
 {
 	int ret;
 
+	if (!table->mod)
+		dynfunc_ready = true;
 	for (unsigned int i = 0; i < table->nr; i++) {
 		ret = targets_alloc(&table->sites[i]);
 		if (ret) {
@@ -244,8 +254,9 @@ static int dynfunc_coming(struct text_site_table *table)
 }
 
 /*
- * Sites outside of a module that jump into it: how many will not any more? One whose text
- * is not what it should be does not keep the others from being changed: it is dead.
+ * Sites outside of a module that jump into it, and its own, which would not be reset any more
+ * when what they jump into goes: how many get their defaults? One whose text is not what it
+ * should be does not keep the others from being changed: it is dead.
  */
 static unsigned int prepare_defaults(struct module *mod)
 {
@@ -254,20 +265,21 @@ static unsigned int prepare_defaults(struct module *mod)
 	unsigned int nr = 0;
 
 	for_each_text_site_table_of(&dynfunc_sites, table) {
-		if (table->mod == mod)
-			continue;
 		for_each_text_site(site, table) {
 			struct text_target *now = target_now(site);
+			const unsigned long owner = (unsigned long)now->owner;
 
-			if (site->state & TEXT_SITE_DEAD || !within_module(now->addr, mod))
+			if (site->state & TEXT_SITE_DEAD || now->addr == owner ||
+			    (table->mod != mod && !within_module(now->addr, mod)))
 				continue;
 			if (arch_text_site_verify(table, site)) {
 				WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
 				continue;
 			}
-			pr_info("%pS goes with %s: %pS is %pS again\n", (void *)now->addr,
-				module_name(mod), (void *)text_site_addr(site), now->owner);
-			site_prepare(table, site, (unsigned long)now->owner);
+			if (table->mod != mod)
+				pr_info("%pS goes with %s: %pS is %pS again\n", (void *)now->addr,
+					module_name(mod), (void *)text_site_addr(site), now->owner);
+			site_prepare(table, site, owner);
 			nr++;
 		}
 	}
@@ -308,6 +320,8 @@ static int __init dynfunc_init(void)
 	int ret = text_site_kind_init(&dynfunc_sites, __start___dynfunc_sites,
 				      __stop___dynfunc_sites, NULL);
 
+	/* Also if they were refused: then there are none. */
+	guard(mutex)(&dynfunc_mutex);
 	dynfunc_ready = true;
 	return ret;
 }
