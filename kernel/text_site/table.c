@@ -133,6 +133,12 @@ static int check_text(const struct text_site_table *table)
 	return 0;
 }
 
+/* Does a site of the least size fit there, also at the end of all addresses? */
+static bool fits(const struct text_range *range, unsigned long addr)
+{
+	return addr >= range->start && addr < range->end && range->end - addr >= TEXT_SITE_SIZE;
+}
+
 /* Is every site in text? @sorted: are they in order, and far enough apart? */
 static int check_addresses(const struct text_site_table *table, bool *sorted)
 {
@@ -143,8 +149,8 @@ static int check_addresses(const struct text_site_table *table, bool *sorted)
 	*sorted = true;
 	for (i = 0; i < table->nr; i++, next = addr + TEXT_SITE_SIZE) {
 		addr = text_site_addr(&table->sites[i]);
-		if (unlikely(addr < range.start || addr + TEXT_SITE_SIZE > range.end) &&
-		    (!text_site_text(table, addr, &range) || addr + TEXT_SITE_SIZE > range.end))
+		if (unlikely(!fits(&range, addr)) &&
+		    (!text_site_text(table, addr, &range) || !fits(&range, addr)))
 			return refused(table, i, "which is not in its text");
 		if (addr < next)
 			*sorted = false;

@@ -98,6 +98,10 @@ static void test_outside_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init_two(text(0), (unsigned long)&test_kind), -EINVAL);
 	/* Hangs out at the end */
 	KUNIT_EXPECT_EQ(test, init_two(text(0), (unsigned long)_etext - 4), -EINVAL);
+	/* At the end of all addresses */
+	KUNIT_EXPECT_EQ(test, init_two(text(0), -5UL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(-5UL, text(0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, init_two(text(0), -1UL), -EINVAL);
 	/* No reference, but not at the end */
 	KUNIT_EXPECT_EQ(test, init_two(0, text(0)), -EINVAL);
 }
