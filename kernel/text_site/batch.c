@@ -365,6 +365,7 @@ static int __init patcher_init(void)
 	}
 	get_task_struct(worker->task);	/* wait_for_rest() looks at it when it has died. */
 	sched_set_fifo_low(worker->task);
+	guard(mutex)(&text_mutex);
 	patcher = worker;
 	return 0;
 }
