@@ -19,13 +19,15 @@
  * The layout of shadow stacks in words; fgraph.c describes it, and compares.
  *
  * FGRAPH_FAST_TOP:	of a frame, its last word
- * FGRAPH_FAST_VARS:	what users have for a task
+ * FGRAPH_FAST_NR:	how many users there may be
+ * FGRAPH_FAST_VARS:	what they have for a task
  * FGRAPH_FAST_MAX:	no frame reaches this
  * FGRAPH_FAST_SHIFT:	where the bits of users are in the last word
  * FGRAPH_FAST_WORD:	the last word of a frame that no user wants
  */
 #define FGRAPH_FAST_TOP		((int)(sizeof(struct ftrace_ret_stack) / sizeof(long)))
-#define FGRAPH_FAST_VARS	((int)(PAGE_SIZE / sizeof(long)) - 16)
+#define FGRAPH_FAST_NR		16
+#define FGRAPH_FAST_VARS	((int)(PAGE_SIZE / sizeof(long)) - FGRAPH_FAST_NR)
 #define FGRAPH_FAST_MAX		(FGRAPH_FAST_VARS - FGRAPH_FAST_TOP - 1)
 #define FGRAPH_FAST_SHIFT	12
 #define FGRAPH_FAST_WORD	(BIT(10) | FGRAPH_FAST_TOP)

@@ -10,7 +10,6 @@
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
-#include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task.h>
 
@@ -37,12 +36,25 @@ static unsigned int units_of_call(const struct trace_array *tr)
 }
 
 /*
- * ret_from_fork(), which threads of the kernel begin with, and which calls the function that they
- * are in for as long as they run; 0: there is none
+ * Threads of the kernel begin with ret_from_fork(), which calls kthread(), which calls the function
+ * that they are in for as long as they run; those that serve a process have no kthread(). A size
+ * of 0: there is none.
  */
-static struct {
+static struct thread_text {
 	unsigned long start, size;
-} thread_begin __read_mostly;
+} thread_begin __read_mostly, thread_kthread __read_mostly;
+
+static void find_thread_text(const char *name, struct thread_text *text)
+{
+	text->start = kallsyms_lookup_name(name);
+	if (!kallsyms_lookup_size_offset(text->start, &text->size, NULL))
+		text->size = 0;
+}
+
+static bool is_in(unsigned long addr, const struct thread_text *text)
+{
+	return addr - text->start < text->size;
+}
 
 static bool is_at(unsigned long func, unsigned long entry)
 {
@@ -55,10 +67,7 @@ static bool is_thread(unsigned long func, unsigned long ret)
 {
 	if (!(current->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return false;
-	return func - thread_begin.start < thread_begin.size ||
-	       ret - thread_begin.start < thread_begin.size ||
-	       ((current->flags & PF_KTHREAD) &&
-		is_at(func, (unsigned long)kthread_func(current)));
+	return is_in(func, &thread_begin) || is_in(ret, &thread_begin) || is_in(ret, &thread_kthread);
 }
 
 /* Does the idle task of a CPU not return from this? Nor from anything that it goes away in. */
@@ -274,17 +283,17 @@ static void end(struct trace_array *tr, unsigned long word, struct ftrace_graph_
 {
 	const struct graph_keep *keep = READ_ONCE(tr->graph_keep);
 	unsigned int trace_ctx = tracing_gen_ctx();
-	int bit;
+	int bit = begin_writing(root->func);
 
-	if (graph_keep_matches(keep, root, trace_ctx)) {
-		bit = begin_writing(root->func);
+	/* What the filter calls may be traced itself, and ends trees that are not looked at. */
+	if (bit >= 0 && graph_keep_matches(keep, root, trace_ctx)) {
 		if (word & GRAPH_KEEP_LOST)
 			write_lost(tr, word, root, trace_ctx);
 		else
 			write_tree(tr, graph_keep_tree(word), keep->pool->bound, root, trace_ctx,
 				   &bit);
-		end_writing(bit);
 	}
+	end_writing(bit);
 	if (word & GRAPH_KEEP_TREE)
 		graph_keep_give_back(keep->pool, graph_keep_tree(word));
 }
@@ -371,9 +380,8 @@ int graph_keep_start(struct trace_array *tr, struct graph_keep *keep)
 
 	if (!keep)
 		return 0;
-	thread_begin.start = kallsyms_lookup_name("ret_from_fork");
-	if (!kallsyms_lookup_size_offset(thread_begin.start, &thread_begin.size, NULL))
-		thread_begin.size = 0;
+	find_thread_text("ret_from_fork", &thread_begin);
+	find_thread_text("kthread", &thread_kthread);
 	keep->pool = pool_for(tr);
 	if (!keep->pool) {
 		pr_warn("graph_keep: no memory for trees of calls\n");

@@ -9,18 +9,21 @@
  */
 
 /*
- * Where the instance has its words: its variable, and the last word of its frames. Before another
- * one has others, graph_keep_stop() waits for who uses these with preemption off.
+ * Where the instance has its words: its variable, and for each that it may have, the last word of
+ * its frames. Those of an index never change. So who has read the variable, with preemption off,
+ * goes on with the words and the trees of one instance, also when another has come since:
+ * graph_keep_stop() waits before it frees the trees.
  */
-static struct {
-	unsigned long	var;
-	unsigned long	top;
-} graph_fast_keep __read_mostly;
+static unsigned long graph_keep_var __read_mostly;
+static unsigned long graph_keep_tops[FGRAPH_FAST_NR] __read_mostly;
+
+#define graph_keep_top(var)	(graph_keep_tops[(var) - FGRAPH_FAST_VARS])
 
 static void graph_keep_fast_update(const struct trace_array *tr)
 {
-	graph_fast_keep.var = tr->fgraph_var;
-	graph_fast_keep.top = tr->fgraph_word;
+	graph_keep_top(tr->fgraph_var) = tr->fgraph_word;
+	/* Pairs with the address dependency of graph_keep_leave(). */
+	smp_store_release(&graph_keep_var, tr->fgraph_var);
 }
 
 #ifdef CONFIG_FTRACE_ENGINE_TEXT_SITES
@@ -41,6 +44,7 @@ static noinline void graph_keep_enter(unsigned long ip, struct ftrace_regs *freg
 	struct graph_keep_record *record;
 	unsigned long word, *stack, *slot;
 	struct ftrace_ret_stack *frame;
+	struct graph_keep_tree *tree;
 	u64 time;
 
 	if (unlikely(!trace_fast_allowed()) ||
@@ -55,7 +59,11 @@ static noinline void graph_keep_enter(unsigned long ip, struct ftrace_regs *freg
 	if (unlikely((word & (GRAPH_KEEP_TREE | TRACE_GRAPH_NOTRACE)) != GRAPH_KEEP_TREE) ||
 	    unlikely(task->curr_ret_stack >= FGRAPH_FAST_MAX - FGRAPH_FAST_TOP - 1))
 		goto slow;
-	record = graph_keep_claim_fast(graph_keep_tree(word));
+	tree = graph_keep_tree(word);
+	/* Is its root's frame gone? Then the ordinary way gives it back. */
+	if (unlikely(task->curr_ret_stack <= tree->frame))
+		goto slow;
+	record = graph_keep_claim_fast(tree);
 	if (unlikely(!record))
 		goto slow;
 
@@ -67,7 +75,7 @@ static noinline void graph_keep_enter(unsigned long ip, struct ftrace_regs *freg
 	slot = fgraph_return_slot(fregs);
 	frame = graph_fast_push(task, READ_ONCE(task->ret_stack),
 				READ_ONCE(task->curr_ret_stack) + FGRAPH_FAST_TOP + 1,
-				graph_fast_keep.top, *slot, ip, slot);
+				graph_keep_top(var), *slot, ip, slot);
 	frame->calltime = time;
 	*slot = (unsigned long)return_to_handler;
 	preempt_enable_notrace();
@@ -90,15 +98,16 @@ static noinline unsigned long graph_keep_leave(struct ftrace_regs *fregs)
 	unsigned long *stack = task->ret_stack;
 	const struct ftrace_ret_stack *frame;
 	struct graph_keep_record *record;
-	unsigned long word, *top, ret;
+	unsigned long var, word, *top, ret;
 
 	/* Pairs with smp_store_release() of what has led here. */
 	smp_rmb();
-	word = stack[graph_fast_keep.var];
+	var = READ_ONCE(graph_keep_var);
+	word = stack[var];
 	if (unlikely((word & (GRAPH_KEEP_TREE | TRACE_GRAPH_NOTRACE)) != GRAPH_KEEP_TREE))
 		goto slow;
 	top = &stack[task->curr_ret_stack];
-	if (unlikely(top[-1] != graph_fast_keep.top))
+	if (unlikely(top[-1] != graph_keep_top(var)))
 		goto slow;
 	record = graph_keep_claim_fast(graph_keep_tree(word));
 	if (unlikely(!record))
