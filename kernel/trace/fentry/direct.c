@@ -60,6 +60,12 @@ static bool is_direct(const struct ftrace_ops *ops)
 	return (ops->flags & flags) == flags;
 }
 
+/* Nobody else changes it: direct_mutex and regex_lock are held. */
+static struct fentry_filter *filter_of(const struct ftrace_ops *ops)
+{
+	return fentry_filter(fentry_ops_hash(ops, false));
+}
+
 /* Puts a filter in, which it takes over; only @sites are different from the former one. */
 static int set_filter(struct ftrace_ops *ops, struct fentry_filter *filter,
 		      struct fentry_filter *sites)
@@ -90,6 +96,9 @@ static int direct_register(struct ftrace_ops *ops, struct fentry_filter *filter)
 	if (ret) {
 		ops->func = NULL;
 		ops->flags = flags;
+		/* The sites stay, to be called in another way perhaps. Nobody is looking. */
+		if (filter_of(ops))
+			filter_of(ops)->direct = NULL;
 	}
 	return ret;
 }
@@ -101,12 +110,6 @@ static int direct_unregister(struct ftrace_ops *ops)
 	if (!ret)
 		ops->func = NULL;
 	return ret;
-}
-
-/* Nobody else changes it: direct_mutex and regex_lock are held. */
-static struct fentry_filter *filter_of(const struct ftrace_ops *ops)
-{
-	return fentry_filter(fentry_ops_hash(ops, false));
 }
 
 /**

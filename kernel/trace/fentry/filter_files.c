@@ -4,7 +4,8 @@
  *
  * Writing changes the file's own copy of the filter, by words. The copy is put into
  * use when the file is closed. Reading shows the copy, then the filters that wait for
- * a module, then functions with a command attached.
+ * a module, then functions with a command attached. Of the graph tracer's files, it shows
+ * what is in use.
  */
 #include <linux/kallsyms.h>
 #include <linux/slab.h>
@@ -23,23 +24,37 @@
 /* Bytes of a name, on average: a buffer that is too small is filled again. */
 #define LINE_GUESS	32
 
+static void show_filter(struct seq_file *m, const struct filter_file *file,
+			const struct fentry_filter *filter)
+{
+	const unsigned long count = fentry_filter_count(filter);
+	unsigned long i, ip;
+
+	if (!count)
+		seq_printf(m, "#### %s ####\n", file->is_notrace ? "no functions disabled" :
+								   "all functions enabled");
+	for (i = 0; i < count && !seq_has_overflowed(m); i++) {
+		ip = filter->ip[i];
+		/* Of an ops' filter, only sites that are there: others may have gone since. */
+		if (!file->ops || (ip && ftrace_location_range(ip, ip) == ip))
+			seq_printf(m, "%ps\n", (void *)ip);
+	}
+}
+
 static int filter_file_show(struct seq_file *m, void *v)
 {
 	struct filter_file *file = m->private;
 	struct ftrace_mod_load *request;
-	unsigned long i, ip;
 
 	if (fentry_dead)
 		return 0;
 	guard(mutex)(&file->lock);
-	if (ftrace_hash_empty(&file->filter->hash))
-		seq_printf(m, "#### %s ####\n", file->is_notrace ? "no functions disabled" :
-								   "all functions enabled");
-	for (i = 0; i < file->filter->hash.count && !seq_has_overflowed(m); i++) {
-		ip = file->filter->ip[i];
-		/* Of an ops' filter, only sites that are there: others may have gone since. */
-		if (!file->ops || (ip && ftrace_location_range(ip, ip) == ip))
-			seq_printf(m, "%ps\n", (void *)ip);
+	if (file->ops) {
+		show_filter(m, file, file->filter);
+	} else {
+		guard(mutex)(file->slot_lock);
+		show_filter(m, file, fentry_filter(rcu_dereference_protected(*file->slot,
+							lockdep_is_held(file->slot_lock))));
 	}
 	if (!file->tr)
 		return 0;
@@ -262,6 +277,8 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {
+	fentry_waiting_clear(ops->private, false);
+	fentry_waiting_clear(ops->private, true);
 	scoped_guard(mutex, &ftrace_lock) {
 		if (ops->flags & FTRACE_OPS_FL_ENABLED)
 			ftrace_shutdown(ops, 0);

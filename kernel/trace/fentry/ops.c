@@ -199,7 +199,7 @@ void fentry_shared_callback(unsigned long ip, unsigned long parent_ip,
 			continue;
 		preempt_disable_notrace();
 		wanted = ftrace_ops_test(ops, ip, NULL);
-		direct = fentry_ops_direct(called, ip);
+		direct = called->flags & FTRACE_OPS_FL_DIRECT ? fentry_ops_direct(called, ip) : 0;
 		preempt_enable_notrace();
 		if (!wanted)
 			continue;

@@ -457,7 +457,7 @@ static void retire_work_func(struct work_struct *work)
 	}
 }
 
-/* Where fentry_trampoline_nth() was last: in one word, so that it needs no lock */
+/* Where fentry_trampoline_nth() was last: read and written at once, so that it needs no lock */
 union listing {
 	u64		word;
 	struct {
@@ -473,8 +473,8 @@ union listing {
  */
 unsigned long fentry_trampoline_nth(unsigned int n)
 {
-	static u64 last;
-	union listing at = { .word = READ_ONCE(last) };
+	static atomic64_t last;
+	union listing at = { .word = atomic64_read(&last) };
 	const struct ops_set *set;
 	unsigned int id, i;
 
@@ -493,7 +493,7 @@ unsigned long fentry_trampoline_nth(unsigned int n)
 			continue;
 		at.n = n;
 		at.id = id;
-		WRITE_ONCE(last, at.word);
+		atomic64_set(&last, at.word);
 		return set->tramp.addr;
 	}
 	return 0;

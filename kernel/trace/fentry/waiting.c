@@ -84,13 +84,13 @@ void fentry_waiting_clear(struct trace_array *tr, bool is_notrace)
 	request_remove(fentry_waiting(tr, is_notrace), "*", NULL);
 }
 
-/* Puts what waits for a module into the instance's filter. */
+/* Puts what waits for a module into the instance's filter. Without memory, it waits on. */
 static int requests_run(struct trace_array *tr, const char *modname, bool is_notrace)
 {
 	struct fentry_filter *filter __free(kvfree) = NULL;
 	struct list_head *requests = fentry_waiting(tr, is_notrace);
 	struct ftrace_mod_load *request, *next;
-	bool changed = false;
+	LIST_HEAD(here);
 	int ret = 0;
 
 	guard(mutex)(&tr->ops->func_hash->regex_lock);
@@ -102,18 +102,21 @@ static int requests_run(struct trace_array *tr, const char *modname, bool is_not
 			continue;
 		if (filter && ret != -ENOMEM)
 			ret = fentry_match(&filter, request->func, request->module);
-		request_free(request);
-		changed = true;
+		list_move_tail(&request->list, &here);
 	}
-	if (!changed)
+	if (list_empty(&here))
 		return 0;
-	/* -EINVAL: it has no such function. */
-	if (!filter || ret == -ENOMEM)
-		return -ENOMEM;
 
-	if (!is_notrace && list_empty(requests))
+	if (filter && !is_notrace && list_empty(requests))
 		filter->hash.flags &= ~FTRACE_HASH_FL_MOD;
-	return fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace, NULL);
+	/* -EINVAL: it has no such function. */
+	ret = !filter || ret == -ENOMEM ? -ENOMEM :
+	      fentry_ops_set_filter(tr->ops, no_free_ptr(filter), is_notrace, NULL);
+	if (ret)
+		list_splice(&here, requests);
+	else
+		request_remove(&here, "*", NULL);
+	return ret;
 }
 
 /* A module has come: puts what waits for it into the filters of all instances. */

@@ -163,6 +163,19 @@ some_cpus_only()
 	done
 }
 
-run_tests calls_are_nested a_function_to_begin_with a_function_to_leave_out a_depth \
+# Also where the file was opened before
+the_files_show_what_is_in_use()
+{
+	local file
+	for file in set_graph_function set_graph_notrace; do
+		exec 3< $file
+		echo vfs_read > $file
+		equal "$file" "$(cat <&3)" vfs_read
+		exec 3<&-
+		echo > $file
+	done
+}
+
+run_tests calls_are_nested the_files_show_what_is_in_use a_function_to_begin_with a_function_to_leave_out a_depth \
 	restricted_before_it_begins not_in_interrupts some_tasks_only \
 	an_instance_of_its_own some_cpus_only
