@@ -10,7 +10,9 @@
  * What a task does is a function of SEED and its number: with one task, the same is done in
  * the same order each time. -v prints each step before it is taken.
  *
- * Prints how many writes were taken and how many refused. Nothing is put back.
+ * Prints how many writes were taken and how many refused, then a line for each file that is
+ * written to or read: "NUMBER writes|reads PATH OPTION". The number is how often that worked,
+ * the option what the kernel needs to have the file, or "-". Nothing is put back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +57,10 @@ static const struct rule {
 	{ "filter1",	{ "<glob>|<glob>|<glob>|!<glob>|<number>|!<number>|*:mod:<module>",
 			  "<glob>:mod:<module>|!*:mod:<module>|:mod:<module>",
 			  "<function>:<command>|!<function>:<command>|vfs_r*:<command>",
-			  "!vfs_r*:<command>|!*:<command>|<glob>:<function>:<number>" } },
+			  "!vfs_r*:<command>|!*:<command>|<glob>:<function>:<number>",
+			  "<dump>|!<dump>" } },
+	/* Nobody calls it meanwhile: to print a buffer takes the console long. */
+	{ "dump",	{ "kernel_restart:dump|kernel_restart:cpudump" } },
 	{ "filter",	{ "<filter1>|<filter1>|<filter1>|<filter1> <filter1>",
 			  "<filter1> <glob> <filter1>|" } },
 	{ "globs",	{ "<glob>|<glob>|!<glob>|<glob> <glob>|<number>|" } },
@@ -70,12 +75,22 @@ static const struct rule {
 			  "function-trace|display-graph" } },
 	{ "options",	{ "<option>|no<option>|nofunc_stack_trace" } },
 	{ "events",	{ "<event>|!<event>|sched:*|!sched:*|!*:*|:mod:<module>" } },
-	{ "name",	{ "fz0|fz1|fz2|fz3" } },
+	{ "name",	{ "fz0|fz0|fz1|fz2|fz3" } },
 	{ "kprobe",	{ "p:<name> <function>|p:<name> <function>|r:<name> <function>|-:<name>",
 			  "p:<name> <function>+5|p:<name> <function>+<number>",
 			  "p:<name> <function> a=%di|-:no_such|p:<name>" } },
 	{ "fprobe",	{ "f:<name> <glob>|f:<name> <function>|f:<name> <function>%return|-:<name>",
-			  "-:fprobes/<name>|<kprobe>" } },
+			  "-:fprobes/<name>|<kprobe>|<uprobe>|s:<name> <fields>",
+			  "-:synthetic/<name>" } },
+	/* Nobody runs this program: a probe between two instructions would break it. */
+	{ "uprobe",	{ "p:<name> <program>:0x40|r:<name> <program>:64|-:<name>",
+			  "p:<name> <program>|p:<name> <program>:0x80(0x<number>)",
+			  "p:<name> <program>:<number>",
+			  "p:<name> <program>:7 a=%di|p:<name> /no/such:0" } },
+	{ "program",	{ "/tmp/fuzz_program" } },
+	{ "fields",	{ "int a|u64 a; pid_t b|char a[16]|unsigned long a; s8 b; u16 c",
+			  "no_such a|" } },
+	{ "synthetic",	{ "<name> <fields>|<name> <fields>|!<name>|!<name> <fields>" } },
 	{ "marker",	{ "<module>:*|*|tables_test:pass|!*|tables_*:[",
 			  "no_such:x tables_test:again|" } },
 	{ "depth",	{ "0|1|2|5|50|<number>" } },
@@ -88,7 +103,24 @@ static const struct rule {
 			  "<root> `` <root>|!(<keep>)|" } },
 	{ "trigger",	{ "<trigger1>|<trigger1>|!<trigger1>|<trigger1> if prev_pid > <number>" } },
 	{ "trigger1",	{ "traceon<count>|traceoff<count>|stacktrace:3|nonsense|",
-			  "enable_event:<event><count>|disable_event:<event><count>" } },
+			  "enable_event:<event><count>|disable_event:<event><count>",
+			  "<hist>|<hist>|<hist>" } },
+	/* It has a few entries: there may be many of these. */
+	{ "hist",	{ "hist:keys=common_pid:size=128<hist1>",
+			  "hist:keys=<field>:size=128<hist1>" } },
+	{ "hist1",	{ "|:pause|:cont|:clear|:vals=<field>|:sort=hitcount|:clock=mono" } },
+	/* Those of sched_switch, of a marker's event, and of a probe's */
+	{ "field",	{ "prev_pid|next_comm|a|arg1|__probe_ip|__probe_func|call_site|no_such" } },
+	{ "condition",	{ "common_pid <comparison> <number>|common_pid <comparison> <number>",
+			  "<field> <comparison> <number>|next_comm == \"bash\"",
+			  "next_comm ~ \"*sh*\"|arg1 <comparison> 5",
+			  "call_site.function == <function>|CPUS{0-1}|no_such" } },
+	{ "condition2",	{ "<condition>|<condition>|<condition> && <condition>|!(<condition>)|0|0",
+			  "<condition> `` <condition2>|" } },
+	{ "message",	{ "<function>|message <number>|<glob> <event>|" } },
+	/* Not little: the tracers of latencies would stop at each that is more. */
+	{ "threshold",	{ "0|0|1000000|4294967295|99999999999999999999|-1|x|" } },
+	{ "cmdlines",	{ "1|16|128|1000|32768|0|<number>" } },
 	{ "cpus",	{ "1|2|3|ff|0|x|<number>|" } },
 	{ "clock",	{ "local|global|counter|mono|boot|x86-tsc|uptime|perf|no_such|" } },
 	{ "size",	{ "1|4|64|1000|0|-1|x" } },
@@ -96,62 +128,111 @@ static const struct rule {
 	{ "round",	{ "0|3072|500|65535|99999999999999999999|-1|x" } },
 };
 
-/* The files, the symbol for what is written to them, and whether each instance has them */
+/*
+ * The files, the symbol for what is written to them, whether each instance has them, and what
+ * the kernel needs to have them
+ */
 static const struct file {
 	const char	*path, *symbol;
 	int		in_instances;
+	const char	*option;
 } files[] = {
-	{ "set_ftrace_filter",		"filter",	1 },
-	{ "set_ftrace_filter",		"filter",	1 },
-	{ "set_ftrace_notrace",		"filter",	1 },
-	{ "set_ftrace_pid",		"pids",		1 },
-	{ "set_ftrace_notrace_pid",	"pids",		1 },
-	{ "current_tracer",		"tracer",	1 },
-	{ "current_tracer",		"tracer",	1 },
-	{ "trace_options",		"options",	1 },
-	{ "options/function-fork",	"switch",	1 },
-	{ "options/func-no-repeats",	"switch",	1 },
-	{ "tracing_on",			"switch",	1 },
-	{ "trace",			"switch",	1 },
-	{ "set_event",			"events",	1 },
-	{ "set_event_pid",		"pids",		1 },
-	{ "set_event_notrace_pid",	"pids",		1 },
-	{ "events/sched/sched_switch/trigger", "trigger", 1 },
-	{ "events/tables_test/enable",	"switch",	1 },
-	{ "set_marker",			"marker",	1 },
-	{ "tracing_cpumask",		"cpus",		1 },
-	{ "trace_clock",		"clock",	1 },
-	{ "buffer_size_kb",		"size",		1 },
-	{ "buffer_subbuf_size_kb",	"order",	1 },
-	{ "snapshot",			"switch",	1 },
-	{ "options/func-args",		"switch",	1 },
-	{ "options/funcgraph-args",	"switch",	1 },
-	{ "options/funcgraph-retaddr",	"switch",	1 },
-	{ "events/sched/enable",	"switch",	1 },
-	{ "events/kprobes/enable",	"switch",	1 },
-	{ "events/fprobes/enable",	"switch",	1 },
-	{ "set_graph_function",		"globs",	0 },
-	{ "set_graph_notrace",		"globs",	0 },
-	{ "max_graph_depth",		"depth",	0 },
-	{ "function_profile_enabled",	"switch",	0 },
-	{ "trace_stat/function_latency", "latency",	0 },
-	{ "stack_trace_filter",		"filter",	0 },
-	{ "kprobe_events",		"kprobe",	0 },
-	{ "dynamic_events",		"fprobe",	0 },
-	{ "graph_keep",			"keep",		1 },
-	{ "graph_keep",			"keep",		1 },
-	{ "/proc/sys/kernel/ftrace_enabled",	   "switch", 0 },
-	{ "/proc/sys/kernel/stack_tracer_enabled", "switch", 0 },
-	{ "/sys/module/text_site/parameters/round", "round", 0 },
+	{ "set_ftrace_filter",		"filter",	1, NULL },
+	{ "set_ftrace_filter",		"filter",	1, NULL },
+	{ "set_ftrace_notrace",		"filter",	1, NULL },
+	{ "set_ftrace_pid",		"pids",		1, NULL },
+	{ "set_ftrace_notrace_pid",	"pids",		1, NULL },
+	{ "current_tracer",		"tracer",	1, NULL },
+	{ "current_tracer",		"tracer",	1, NULL },
+	{ "trace_options",		"options",	1, NULL },
+	{ "options/function-fork",	"switch",	1, NULL },
+	{ "options/func-no-repeats",	"switch",	1, NULL },
+	{ "tracing_on",			"switch",	1, NULL },
+	{ "trace",			"switch",	1, NULL },
+	{ "trace_marker",		"message",	1, NULL },
+	{ "trace_marker_raw",		"message",	1, NULL },
+	{ "error_log",			"switch",	1, NULL },
+	{ "set_event",			"events",	1, NULL },
+	{ "set_event_pid",		"pids",		1, NULL },
+	{ "set_event_notrace_pid",	"pids",		1, NULL },
+	{ "events/sched/filter",	"condition2",	1, NULL },
+	{ "events/sched/sched_switch/filter", "condition2", 1, NULL },
+	{ "events/sched/sched_switch/trigger", "trigger", 1, NULL },
+	{ "events/kmem/kfree/filter",	"condition2",	1, NULL },
+	{ "events/tables_test/enable",	"switch",	1, "MARKERS" },
+	{ "events/tables_test/filter",	"condition2",	1, "MARKERS" },
+	{ "events/tables_test/pass/filter", "condition2", 1, "MARKERS" },
+	{ "events/tables_test/pass/trigger", "trigger",	1, "MARKERS" },
+	{ "events/kprobes/fz0/filter",	"condition2",	1, "KPROBE_EVENTS" },
+	{ "events/kprobes/fz0/trigger",	"trigger",	1, "KPROBE_EVENTS" },
+	{ "events/fprobes/fz1/filter",	"condition2",	1, "FPROBE_EVENTS" },
+	{ "set_marker",			"marker",	1, "MARKERS" },
+	{ "tracing_cpumask",		"cpus",		1, NULL },
+	{ "trace_clock",		"clock",	1, NULL },
+	{ "buffer_size_kb",		"size",		1, NULL },
+	{ "buffer_subbuf_size_kb",	"order",	1, NULL },
+	{ "free_buffer",		"switch",	1, NULL },
+	{ "snapshot",			"switch",	1, "TRACER_SNAPSHOT" },
+	{ "per_cpu/cpu0/buffer_size_kb", "size",	1, NULL },
+	{ "per_cpu/cpu0/trace",		"switch",	1, NULL },
+	{ "per_cpu/cpu0/snapshot",	"switch",	1, "TRACER_SNAPSHOT_PER_CPU_SWAP" },
+	{ "tracing_max_latency",	"number",	1, "TRACER_MAX_TRACE" },
+	{ "options/func-args",		"switch",	1, "FUNCTION_TRACE_ARGS" },
+	{ "options/funcgraph-args",	"switch",	1, "FUNCTION_GRAPH_ARGS" },
+	{ "options/funcgraph-retaddr",	"switch",	1, "FUNCTION_GRAPH_ARGS" },
+	{ "events/sched/enable",	"switch",	1, NULL },
+	{ "events/kprobes/enable",	"switch",	1, "KPROBE_EVENTS" },
+	{ "events/fprobes/enable",	"switch",	1, "FPROBE_EVENTS" },
+	{ "events/uprobes/enable",	"switch",	1, "UPROBE_EVENTS" },
+	{ "events/synthetic/enable",	"switch",	1, "SYNTH_EVENTS" },
+	{ "set_graph_function",		"globs",	0, "FUNCTION_GRAPH_TRACER" },
+	{ "set_graph_notrace",		"globs",	0, "FUNCTION_GRAPH_TRACER" },
+	{ "max_graph_depth",		"depth",	0, "FUNCTION_GRAPH_TRACER" },
+	{ "function_profile_enabled",	"switch",	0, "FUNCTION_PROFILER" },
+	{ "trace_stat/function_latency", "latency",	0, "FUNCTION_PROFILER" },
+	{ "tracing_thresh",		"threshold",	0, NULL },
+	{ "saved_cmdlines_size",	"cmdlines",	0, NULL },
+	{ "stack_trace_filter",		"filter",	0, "STACK_TRACER" },
+	{ "stack_max_size",		"number",	0, "STACK_TRACER" },
+	{ "kprobe_events",		"kprobe",	0, "KPROBE_EVENTS" },
+	{ "uprobe_events",		"uprobe",	0, "UPROBE_EVENTS" },
+	{ "synthetic_events",		"synthetic",	0, "SYNTH_EVENTS" },
+	{ "dynamic_events",		"fprobe",	0, "DYNAMIC_EVENTS" },
+	{ "graph_keep",			"keep",		1, "FUNCTION_GRAPH_TRACER" },
+	{ "graph_keep",			"keep",		1, "FUNCTION_GRAPH_TRACER" },
+	{ "/proc/sys/kernel/ftrace_enabled",	   "switch", 0, NULL },
+	{ "/proc/sys/kernel/stack_tracer_enabled", "switch", 0, "STACK_TRACER" },
+	{ "/sys/module/text_site/parameters/round", "round", 0, "TEXT_SITES" },
 };
 
 /* What is only read */
-static const char *const to_read[] = {
-	"enabled_functions", "touched_functions", "available_filter_functions",
-	"available_markers", "snapshot",
-	"available_filter_functions_addrs", "trace", "trace_stat/function0", "stack_trace",
-	"trace_stat/function_latency", "trace_stat/function_latency1",
-	"dyn_ftrace_total_info", "kprobe_profile", "/proc/kallsyms",
+static const struct file to_read[] = {
+	{ .path = "enabled_functions" },
+	{ .path = "touched_functions" },
+	{ .path = "available_filter_functions" },
+	{ .path = "available_filter_functions_addrs" },
+	{ .path = "available_markers",		.option = "MARKERS" },
+	{ .path = "snapshot",			.option = "TRACER_SNAPSHOT" },
+	{ .path = "trace",			.in_instances = 1 },
+	/* None of these waits for more: they are opened with O_NONBLOCK. */
+	{ .path = "trace_pipe",			.in_instances = 1 },
+	{ .path = "per_cpu/cpu0/trace_pipe",	.in_instances = 1 },
+	{ .path = "per_cpu/cpu1/trace_pipe_raw", .in_instances = 1 },
+	{ .path = "per_cpu/cpu0/snapshot_raw",	.in_instances = 1, .option = "TRACER_SNAPSHOT" },
+	{ .path = "per_cpu/cpu0/stats",		.in_instances = 1 },
+	{ .path = "buffer_total_size_kb",	.in_instances = 1 },
+	{ .path = "events/sched/sched_switch/hist", .in_instances = 1, .option = "HIST_TRIGGERS" },
+	{ .path = "events/tables_test/pass/format", .in_instances = 1, .option = "MARKERS" },
+	{ .path = "saved_cmdlines" },
+	{ .path = "saved_tgids" },
+	{ .path = "trace_stat/function0",	.option = "FUNCTION_PROFILER" },
+	{ .path = "trace_stat/function_latency", .option = "FUNCTION_PROFILER" },
+	{ .path = "trace_stat/function_latency1", .option = "FUNCTION_PROFILER" },
+	{ .path = "stack_trace",		.option = "STACK_TRACER" },
+	{ .path = "dyn_ftrace_total_info" },
+	{ .path = "kprobe_profile",		.option = "KPROBE_EVENTS" },
+	{ .path = "uprobe_profile",		.option = "UPROBE_EVENTS" },
+	{ .path = "/proc/kallsyms" },
 };
 
 #define NR_INSTANCES	3
@@ -171,6 +252,7 @@ static int verbose;
 /* What became of the writes of all tasks */
 static struct {
 	unsigned int taken, refused;
+	unsigned int writes[ARRAY_SIZE(files)], reads[ARRAY_SIZE(to_read)];
 } *counts;
 
 /* xorshift64*: the next number below @n */
@@ -281,23 +363,31 @@ static void path_of(const struct file *file, char *path, size_t size)
 		snprintf(path, size, "%s", file->path);
 }
 
-static void write_some(int fd, const char *text, unsigned int len)
+static void count(unsigned int *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
+
+static void write_some(const struct file *file, int fd, const char *text, unsigned int len)
 {
 	const unsigned int first = one_in(8) ? below(len + 1) : len;
 	int ret = write(fd, text, first);
 
 	if (ret >= 0 && first < len)
 		ret = write(fd, text + first, len - first);
-	if (ret < 0)
-		__atomic_fetch_add(&counts->refused, 1, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(&counts->taken, 1, __ATOMIC_RELAXED);
+	if (ret < 0) {
+		count(&counts->refused);
+		say("refused: %s", strerror(errno));
+	} else {
+		count(&counts->taken);
+		count(&counts->writes[file - files]);
+	}
 }
 
 /* Files that stay open for a while */
 static struct {
-	int		fd;
-	const char	*symbol;
+	int			fd;
+	const struct file	*file;
 } held[NR_HELD];
 
 static void step_write(void)
@@ -306,14 +396,13 @@ static void step_write(void)
 	const struct file *file = &files[below(ARRAY_SIZE(files))];
 	const unsigned int slot = below(4 * NR_HELD), mode = modes[below(ARRAY_SIZE(modes))];
 	char text[2 * TEXT_MAX + 2] = "", path[128];
-	const char *symbol = file->symbol;
 	unsigned int len;
 	int fd = -1;
 
 	path_of(file, path, sizeof(path));
 	if (slot < NR_HELD && held[slot].fd >= 0)
-		symbol = held[slot].symbol;
-	expand(symbol, strlen(symbol), text);
+		file = held[slot].file;
+	expand(file->symbol, strlen(file->symbol), text);
 	len = strlen(text);
 	if (!one_in(10))
 		text[len++] = '\n';
@@ -321,8 +410,8 @@ static void step_write(void)
 		len = damage(text, len);
 
 	if (slot < NR_HELD && held[slot].fd >= 0) {
-		say("to %s that is held as %u: %.*s", symbol, slot, len, text);
-		write_some(held[slot].fd, text, len);
+		say("to %s that is held as %u: %.*s", file->path, slot, len, text);
+		write_some(file, held[slot].fd, text, len);
 		if (one_in(3)) {
 			say("close %u", slot);
 			close(held[slot].fd);
@@ -334,14 +423,15 @@ static void step_write(void)
 	say("%s %s: %.*s", mode == O_TRUNC ? ">" : mode ? ">>" : "to", path, len, text);
 	fd = open(path, O_WRONLY | O_CLOEXEC | mode);
 	if (fd < 0) {
-		__atomic_fetch_add(&counts->refused, 1, __ATOMIC_RELAXED);
+		count(&counts->refused);
+		say("not opened: %s", strerror(errno));
 		return;
 	}
-	write_some(fd, text, len);
+	write_some(file, fd, text, len);
 	if (slot < NR_HELD) {
 		say("hold it as %u", slot);
 		held[slot].fd = fd;
-		held[slot].symbol = symbol;
+		held[slot].file = file;
 	} else {
 		close(fd);
 	}
@@ -350,19 +440,20 @@ static void step_write(void)
 static void step_read(void)
 {
 	static char buf[65536];
-	unsigned int at = below(ARRAY_SIZE(to_read) + ARRAY_SIZE(files));
 	unsigned int times = below(8), size = one_in(4) ? below(200) + 1 : sizeof(buf);
+	const int only_read = one_in(2);
+	const struct file *file = only_read ? &to_read[below(ARRAY_SIZE(to_read))] :
+					      &files[below(ARRAY_SIZE(files))];
 	char path[128];
 	int fd;
 
-	if (at < ARRAY_SIZE(to_read))
-		snprintf(path, sizeof(path), "%s", to_read[at]);
-	else
-		path_of(&files[at - ARRAY_SIZE(to_read)], path, sizeof(path));
+	path_of(file, path, sizeof(path));
 	say("< %s, %u times %u", path, times, size);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
+	if (only_read)
+		count(&counts->reads[file - to_read]);
 	while (times-- && read(fd, buf, size) > 0)
 		;
 	close(fd);
@@ -417,6 +508,13 @@ static int do_task(unsigned long long seed, unsigned int writes)
 			step_module();
 	}
 	return 0;
+}
+
+static void print_uses(const char *what, const struct file *file, const unsigned int *times,
+		       unsigned int nr)
+{
+	for (; nr--; file++)
+		printf("%u %s %s %s\n", *times++, what, file->path, file->option ?: "-");
 }
 
 static void read_module(const char *path)
@@ -481,5 +579,7 @@ int main(int argc, char **argv)
 	while (wait(&status) >= 0)
 		failed |= status;
 	printf("%u taken, %u refused\n", counts->taken, counts->refused);
+	print_uses("writes", files, counts->writes, ARRAY_SIZE(files));
+	print_uses("reads", to_read, counts->reads, ARRAY_SIZE(to_read));
 	return failed ? 1 : 0;
 }

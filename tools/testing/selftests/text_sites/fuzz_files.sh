@@ -3,12 +3,19 @@
 # What a grammar makes is written to each control file, see fuzz_files.c. After a thousand
 # writes each time, sites hold what they are said to hold. The kernel's command line, or the
 # environment, says how many writes there are, and with which seed the first thousand are
-# made: fuzz_writes=NUMBER, fuzz_seed=NUMBER.
+# made: fuzz_writes=NUMBER, fuzz_seed=NUMBER. After twenty thousand writes, each file has
+# taken one.
 
 . "$(dirname "$0")/functions.sh"
 
 ROUND_WRITES=1000
 MODULES="functions_many tables_test copies_000"
+# Among so many writes there are some that each file takes.
+ENOUGH_WRITES=20000
+USES=/tmp/fuzz_uses
+
+# has OPTION: the kernel was configured with it, as far as it says
+has() { [ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep -qx "CONFIG_$1=[ym]"; }
 
 modules()
 {
@@ -16,6 +23,25 @@ modules()
 	for name in $MODULES; do
 		[ ! -e "$HERE/test_modules/$name.ko" ] || echo "$HERE/test_modules/$name.ko"
 	done
+}
+
+# triggers: "FILE LINE" of each trigger, as it is written
+triggers()
+{
+	local file
+	for file in events/sched/sched_switch events/tables_test/* events/kprobes/*; do
+		[ ! -e "$file/trigger" ] || sed "/^#/d; s/:unlimited//; s/:count=/:/
+			s/ \\[[a-z]*\\]$//; s,^,$file/trigger ," "$file/trigger"
+	done
+}
+
+# remove_triggers: those of the current directory
+remove_triggers()
+{
+	local file line
+	while read -r file line; do
+		echo "!$line" > "$file"
+	done < <(triggers)
 }
 
 # Everything is as it was before, in the top directory and without instances. What cannot be put
@@ -29,9 +55,10 @@ put_back()
 	for dir in . instances/*/; do
 		[ -e "$dir/current_tracer" ] || continue
 		echo nop > "$dir/current_tracer"
-		while read -r line; do
-			echo "!$line" > "$dir/events/sched/sched_switch/trigger"
-		done < <(sed 's/:unlimited//; s/:count=/:/; /^#/d' "$dir/events/sched/sched_switch/trigger")
+		( cd "$dir" && remove_triggers )
+		for name in "$dir"/events/{sched,kmem,tables_test,kprobes,fprobes}/filter; do
+			[ ! -e "$name" ] || echo 0 > "$name"
+		done
 		echo 0 > "$dir/events/enable"
 		echo > "$dir/set_event"
 		for name in set_event_pid set_event_notrace_pid set_ftrace_pid set_ftrace_notrace_pid; do
@@ -46,14 +73,19 @@ put_back()
 			echo > "$dir/$name"
 		done
 		for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
-			sym-addr func-args funcgraph-args funcgraph-retaddr; do
+			sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
+			funcgraph-retval fields display-graph; do
 			[ ! -e "$dir/options/$name" ] || echo 0 > "$dir/options/$name"
+		done
+		for name in function-trace funcgraph-irqs; do
+			[ ! -e "$dir/options/$name" ] || echo 1 > "$dir/options/$name"
 		done
 		echo local > "$dir/trace_clock"
 		printf "%x\n" $(((1 << $(nproc)) - 1)) > "$dir/tracing_cpumask"
 		echo 0 > "$dir/snapshot"
 		echo 4 > "$dir/buffer_subbuf_size_kb"
 		echo 1408 > "$dir/buffer_size_kb"
+		[ ! -e "$dir/tracing_max_latency" ] || echo 0 > "$dir/tracing_max_latency"
 		echo 1 > "$dir/tracing_on"
 	done
 	for name in set_graph_function set_graph_notrace stack_trace_filter set_marker graph_keep; do
@@ -61,8 +93,12 @@ put_back()
 	done
 	[ ! -e max_graph_depth ] || echo 0 > max_graph_depth
 	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
-	[ ! -e kprobe_events ] || echo > kprobe_events
-	[ ! -e dynamic_events ] || echo > dynamic_events
+	echo 0 > tracing_thresh
+	echo 128 > saved_cmdlines_size
+	[ ! -e stack_max_size ] || echo 0 > stack_max_size
+	for name in kprobe_events uprobe_events synthetic_events dynamic_events; do
+		[ ! -e $name ] || echo > $name
+	done
 	for dir in instances/*/; do
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
@@ -86,27 +122,51 @@ nothing_left()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
 	equal "instances" "$(ls instances)" ''
+	equal "triggers" "$(triggers)" ''
+	equal "probes" "$(cat kprobe_events uprobe_events dynamic_events 2> /dev/null)" ''
 	equal "modules" "$(grep -cE "^(${MODULES// /|}) " /proc/modules)" 0
+}
+
+# Each file has taken something, or could be read, unless this kernel cannot have it. Without
+# this, nobody would notice that a file has another name now.
+each_file_was_used()
+{
+	local n what file option unused=''
+	while read -r what file option n; do
+		if [ "$option" != - ] && ! has "$option"; then
+			[ "$n" != 0 ] || echo "# not on this kernel, no CONFIG_$option: $file"
+		elif [ "$n" = 0 ]; then
+			unused+=" $file ($what)"
+		fi
+	done < <(awk '{ n[$2 " " $3 " " $4] += $1 }
+		END { for (file in n) print file, n[file] }' $USES | sort)
+	[ -z "$unused" ] || fail "never used:$unused"
 }
 
 # fuzz WRITES SEED TASKS: each round begins in the same state, so that its seed reproduces it
 fuzz()
 {
-	local seed=$2 left=$1 now what
+	local seed=$2 left=$1 now what said
 	trap 'stop_jobs; put_back || :' EXIT
 	old=$(complaints)
+	# What probes of user space are in: nobody runs it.
+	printf '%4096s' '' > /tmp/fuzz_program
+	: > $USES
 	while [ "$left" -gt 0 ]; do
 		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
 		what="seed $seed, $now writes, $3 tasks"
 		echo "# $what"
 		# shellcheck disable=SC2046
-		echo "# $what: $("$HERE/fuzz_files" "$seed" $now "$3" $(modules))"
+		said=$("$HERE/fuzz_files" "$seed" $now "$3" $(modules))
+		echo "# $what: ${said%%$'\n'*}"
+		sed 1d <<< "$said" >> $USES
 		agree || fail "after $what"
 		put_back || :
 		nothing_left || fail "put back after $what"
 		[ "$(complaints)" = "$old" ] || fail "$what: $(complaints | tail -n1)"
 		left=$((left - now)) seed=$((seed + 1))
 	done
+	[ "$1" -lt $ENOUGH_WRITES ] || each_file_was_used
 }
 
 by_one_task()
