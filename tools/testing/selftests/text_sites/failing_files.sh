@@ -10,8 +10,13 @@
 state()
 {
 	local functions
-	[[ $file != *set_marker ]] || cat events/cost/enable
-	grep -v '^#' "$file" || :
+	case $file in
+	*set_marker) cat events/cost/enable ;;&
+	*function_latency) head -n1 "$file" ;;&
+	# What is in it is another each time.
+	*snapshot) grep -c 'Snapshot is freed' "$file" || : ;;
+	*) grep -v '^#' "$file" || : ;;
+	esac
 	list_attached
 	# "name (number", without the flags of what once was and the addresses of trampolines
 	printf '%s\n' "${functions[@]%%)*}"
@@ -25,6 +30,8 @@ put()
 	else
 		printf '%s\n' "$1" > "$file" || :
 	fi 2> /dev/null
+	# With each change, the buffer has some more pages.
+	[[ $file != *subbuf* ]] || echo 64 > buffer_size_kb
 }
 
 # function_graph registers its callbacks anew when its events change, and the old ones again if that
@@ -177,6 +184,70 @@ the_profiler_and_the_stack_tracer_go()
 	end_tracing
 }
 
+# Nothing is profiled meanwhile.
+the_times_of_functions_are_sorted()
+{
+	begin_tracing
+	local file=trace_stat/function_latency
+	[ -e $file ] || skip "no function profiler with times"
+	trap 'stop_jobs; echo sort=total > trace_stat/function_latency' EXIT
+	echo clear > $file
+	change $file sort=total sort=max.ascending
+	end_tracing
+}
+
+buffers_change()
+{
+	begin_tracing
+	trap 'stop_jobs; echo 0 > snapshot; echo 4 > buffer_subbuf_size_kb
+		echo 1408 > buffer_size_kb; echo 128 > saved_cmdlines_size' EXIT
+	# Few pages, so that each allocation can fail
+	echo 64 > buffer_size_kb
+	on_and_off buffer_size_kb 96 64
+	echo 64 > buffer_size_kb
+	on_and_off buffer_subbuf_size_kb 8 4
+	echo 4 > buffer_subbuf_size_kb
+	on_and_off snapshot
+	echo 0 > snapshot
+	on_and_off saved_cmdlines_size 16000 128
+	end_tracing
+}
+
+files_of_the_buffer_change()
+{
+	local all; all=$(< tracing_cpumask)
+	begin_tracing
+	trap 'stop_jobs; echo local > trace_clock' EXIT
+	on_and_off trace_clock global local
+	[ $((16#$all)) = 1 ] || on_and_off tracing_cpumask 1 "$all"
+	echo "$all" > tracing_cpumask
+	on_and_off options/record-tgid
+	echo 0 > options/record-tgid
+	end_tracing
+}
+
+an_instance_has_its_own_files()
+{
+	local dir=instances/failing option
+	begin_tracing
+	mkdir $dir
+	echo 'vfs_*' > $dir/set_ftrace_filter
+	echo function > $dir/current_tracer
+	for option in func_stack_trace func-no-repeats func-args function-fork event-fork; do
+		[ ! -e $dir/options/$option ] || on_and_off $dir/options/$option
+		[ ! -e $dir/options/$option ] || echo 0 > $dir/options/$option
+	done
+	on_and_off $dir/set_ftrace_pid $$ '' or-done
+	on_and_off $dir/set_ftrace_notrace_pid $$ '' or-done
+	on_and_off $dir/set_event_pid $$ '' or-done
+	change $dir/set_ftrace_filter 'vfs_r*' 'vfs_w*'
+	echo 'vfs_*' > $dir/set_ftrace_filter
+	change $dir/set_ftrace_notrace 'vfs_r*' ''
+	echo nop > $dir/current_tracer
+	rmdir $dir
+	end_tracing
+}
+
 # Each user of the graph tracer has its own filter: here the tracer, the profiler and an instance.
 users_of_the_graph_come_and_go()
 {
@@ -208,6 +279,9 @@ events_go()
 	# They are emptied as they are opened.
 	on_and_off set_event_pid $$ '' or-done
 	on_and_off set_event_notrace_pid $$ '' or-done
+	# After an error, it may be none, or the text with what is wrong with it.
+	on_and_off events/sched/sched_process_wait/filter 'prio > 5' 0 or-part
+	echo 0 > events/sched/sched_process_wait/filter
 	end_tracing
 }
 
@@ -262,6 +336,7 @@ markers_come_and_go()
 	echo > set_marker
 	on_and_off events/cost/enable 1 0 or-part
 	echo 0 > events/cost/enable
+	on_and_off events/cost/two/filter 'arg1 > 5' 0 or-part
 	echo 1 > events/sched/sched_process_exec/enable
 	end_tracing
 }
@@ -279,6 +354,7 @@ the_size_of_a_round_changes()
 
 run_tests the_function_tracer_has_options the_graph_tracer_has_options tracers_go \
 	tracers_of_latencies_trace_functions all_is_switched_on_again \
-	the_profiler_and_the_stack_tracer_go users_of_the_graph_come_and_go events_go \
-	commands_of_events_come_and_go probes_go markers_come_and_go \
-	the_size_of_a_round_changes
+	the_profiler_and_the_stack_tracer_go the_times_of_functions_are_sorted buffers_change \
+	files_of_the_buffer_change an_instance_has_its_own_files \
+	users_of_the_graph_come_and_go events_go commands_of_events_come_and_go probes_go \
+	markers_come_and_go the_size_of_a_round_changes

@@ -40,6 +40,7 @@ begin_failing()
 	echo N > $DEBUG/failslab/cache-filter
 	echo 0 > $DEBUG/fail_page_alloc/min-order
 	echo N > $DEBUG/fail_page_alloc/ignore-gfp-highmem
+	can_see_leaks || echo "# leaks: not looked for"
 	find_sites
 }
 
@@ -93,27 +94,34 @@ text_agrees()
 	equal "calls in text, $1" "$(site_text | sed -n 's/^call //p')" "$2"
 }
 
-# The sites that there are now of functions that the tests trace: to be looked at often
+# The sites that there are now, and those of functions that the tests trace: to be looked at often
 find_sites()
 {
-	! can_trace || grep -E ' (vfs_|ksys_|ops_test_|pass|first|second|direct_many_|.*\])' \
-		available_filter_functions_addrs > /tmp/failing_sites || :
+	can_trace || return 0
+	cat available_filter_functions_addrs > /tmp/failing_all_sites
+	grep -E ' (vfs_|ksys_|ops_test_|pass|first|second|direct_many_|.*\])' \
+		/tmp/failing_all_sites > /tmp/failing_sites || :
 }
 
+# How often consistent() has looked
+looked=0
+
 # The sites that hold a call are those of enabled_functions, which lists sites in the same order.
+# All sites are looked at each 20th time: what is left at another function stays there.
 # With $sites_change set, modules come and go, and their sites are left out: to list all sites
 # again would take long.
 consistent()
 {
-	local calls functions
+	local calls functions sites=/tmp/failing_sites
 	can_trace || return 0
+	[ $((++looked % 20)) != 0 ] || sites=/tmp/failing_all_sites
 	list_attached
 	# With an empty filter, all functions are traced: too many to be compared by name.
 	if [ "${#functions[@]}" -gt 2000 ]; then
 		text_agrees "of all" "${#functions[@]}"
 		return
 	fi
-	mapfile -t calls < <("$HERE/site_text" call < /tmp/failing_sites)
+	mapfile -t calls < <("$HERE/site_text" call < $sites)
 	[ -z "$sites_change" ] ||
 		mapfile -t functions < <(printf '%s\n' "${functions[@]}" | grep -Ev '\[|^$')
 	calls=("${calls[@]#* }")
@@ -143,15 +151,17 @@ allocated()
 		END { for (where in count) print count[where], "vmalloc", where }' /proc/vmallocinfo
 }
 
-# more_than FILE: what is allocated now of which that was less
+# more_than FILE NUMBER: what is allocated now more than so many times more often than then
 more_than()
 {
-	allocated | awk 'FNR == NR { was[substr($0, index($0, " ") + 1)] = $1; next }
+	allocated | awk -v more="$2" 'FNR == NR { was[substr($0, index($0, " ") + 1)] = $1; next }
 		{ where = substr($0, index($0, " ") + 1) }
-		$1 > was[where] + 1 { print $1 - was[where], where }' "$1" -
+		$1 > was[where] + more { print $1 - was[where], where }' "$1" -
 }
 
-# Some of it is freed after grace periods.
+nothing_more() { [ -z "$(more_than /tmp/allocated "$1")" ]; }
+
+# nothing_leaked NUMBER: or at most so many in the same way. Some is freed after grace periods.
 nothing_leaked()
 {
 	local i more
@@ -163,7 +173,7 @@ nothing_leaked()
 		[ -z "$more" ] || fail "leaked: $more"
 	fi
 	for ((i = 0; i < 20; i++)); do
-		more=$(more_than /tmp/allocated)
+		more=$(more_than /tmp/allocated "$1")
 		[ -n "$more" ] || return 0
 		sleep 0.5
 	done
@@ -181,15 +191,14 @@ try()
 	"$check" || fail "after allocation $n of '$*' failed, $error"
 }
 
-# [every=N] each CHECK WHAT...: WHAT with one allocation after the other failing, and then with all
-# others failing after it, too. It works before that, and when it has not.
-each()
+# one_by_one CHECK WHAT...: with one allocation after the other failing, and then, without $alone,
+# with all others failing after it, too. $total is how many there are.
+one_by_one()
 {
-	local n mode step total='' said error
-	try 0 "$@"
-	equal "'${*:2}' when none fails" "$error" 0
-	! can_see_leaks || allocated > /tmp/allocated
+	local n mode step said
+	total=''
 	for mode in '' -; do
+		[ -z "$mode" ] || [ -z "$alone" ] || continue
 		step=1
 		for ((n = 1; n < 20000; n += step)); do
 			try "$n$mode" "$@"
@@ -205,7 +214,31 @@ each()
 		[ "$said" = none ] || fail "no end of allocations in '${*:2}'"
 		total=${total:-$((n - 1))}
 	done
+}
+
+# Something may be kept for the next time, once. What is more by one may also have leaked when just
+# one of the allocations failed: that happens again each time that it fails.
+no_leaks()
+{
+	local times total
+	nothing_leaked 1
+	for ((times = 1; times < 4; times++)); do
+		! within 2 nothing_more $((times - 1)) || return 0
+		one_by_one "$@"
+	done
+	nothing_leaked 3
+}
+
+# [every=N] [alone=1] each CHECK WHAT...: WHAT with all of its allocations failing one by one. It
+# works before that, and when it has not.
+each()
+{
+	local total error
+	try 0 "$@"
+	equal "'${*:2}' when none fails" "$error" 0
+	! can_see_leaks || allocated > /tmp/allocated
+	one_by_one "$@"
 	[ "$total" -gt 0 ] || fail "nothing is allocated in '${*:2}'"
-	! can_see_leaks || nothing_leaked
+	! can_see_leaks || no_leaks "$@"
 	echo "# ${*:2}: $total allocations"
 }

@@ -215,7 +215,8 @@ ops_change_and_go()
 loaded_or_not()
 {
 	if grep -q "^$module " /proc/modules; then
-		[ -z "$check" ] || equal "$module" "$(< /sys/module/$module/parameters/check)" right
+		[ ! -e /sys/module/$module/parameters/check ] ||
+			equal "$module" "$(< /sys/module/$module/parameters/check)" right
 		rmmod $module
 	else
 		[ "$error" != 0 ] || fail "it is not there"
@@ -236,7 +237,7 @@ away_or_not()
 modules_come_and_go()
 {
 	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
-	local module=tables_test check=1 sites_change=1
+	local module=tables_test sites_change=1
 	begin_failing
 	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
 	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
@@ -249,6 +250,160 @@ modules_come_and_go()
 	each away_or_not unload $module
 	rmmod $module
 	echo nop > current_tracer
+}
+
+# A kprobe in it, filters of the graph tracer, and a marker's probe
+modules_come_to_what_waits()
+{
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
+	local module=tables_test sites_change=1
+	local file="$HERE/test_modules/tables_test.ko"
+	begin_failing
+	[ -e "$file" ] || skip "no module $module"
+	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module; no_probes
+		! grep -q "^marker_probe_sample " /proc/modules || rmmod marker_probe_sample' EXIT
+	if [ -e kprobe_events ]; then
+		echo 'p:failing tables_test:pass' > kprobe_events
+		echo 1 > events/kprobes/failing/enable
+		each loaded_or_not load "$file"
+		no_probes
+	fi
+	if [ -e set_graph_function ]; then
+		echo vfs_read > set_graph_function
+		echo vfs_write > set_graph_notrace
+		echo 'vfs_*' > set_ftrace_filter
+		echo '*:mod:tables_test' >> set_ftrace_filter
+		echo function_graph > current_tracer
+		each loaded_or_not load "$file"
+		echo nop > current_tracer
+	fi
+	modprobe marker_probe_sample || return 0
+	module=marker_sample
+	each loaded_or_not load "$(modinfo -n marker_sample)"
+}
+
+marker_on()
+{
+	away_or_not
+	echo 'tables_test:*' > set_marker
+	equal "markers" "$(< events/tables_test/enable)" 1
+}
+
+modules_go_with_their_markers_on()
+{
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
+	local module=tables_test sites_change=1
+	begin_failing
+	[ -e set_marker ] && [ -e "$HERE/test_modules/$module.ko" ] || skip "no set_marker"
+	trap 'stop_jobs; echo > set_marker; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
+	insmod "$HERE/test_modules/$module.ko"
+	marker_on
+	each marker_on unload $module
+}
+
+# All that an instance can have on goes with it.
+instance_on()
+{
+	local dir=instances/failing
+	if [ ! -d $dir ]; then
+		equal "attached, without it" "$(attached)" 0
+		equal "markers, without it" "$(grep -c '^cost:[a-z0-9]* on' available_markers)" 0
+		mkdir $dir
+		echo 'vfs_r*' > $dir/set_ftrace_filter
+		echo 'cost:*' > $dir/set_marker
+		echo 1 > $dir/events/sched/sched_process_wait/enable
+		echo 'prio > 5' > $dir/events/sched/sched_process_wait/filter
+		echo traceon > $dir/events/sched/sched_process_wait/trigger
+		for file in set_event_pid set_ftrace_pid; do echo $$ > $dir/$file; done
+	fi
+	echo function > $dir/current_tracer
+	[ "$(attached)" -gt 0 ] || fail "its tracer does nothing"
+	equal "markers" "$(< $dir/events/cost/enable)" 1
+}
+
+instances_go_with_all_on()
+{
+	local file
+	begin_failing
+	[ -e set_marker ] || skip "no set_marker"
+	need_module marker_cost
+	echo 1 > events/sched/sched_process_exec/enable
+	instance_on
+	each instance_on rmdir instances/failing
+	rmdir instances/failing
+	echo 0 > events/enable
+	equal "attached" "$(attached)" 0
+}
+
+perf_is_away()
+{
+	equal "attached" "$(attached)" 0
+	equal "markers" "$(grep -c '^cost:[a-z0-9]* on' available_markers)" 0
+}
+
+perf_opens_events()
+{
+	begin_failing
+	[ -e events/ftrace/function/id ] || skip "no event of functions"
+	need_module marker_cost
+	echo 1 > events/sched/sched_process_exec/enable
+	each perf_is_away perf "$(< events/cost/two/id)" 'arg1 > 5'
+	# All functions are traced until the filter is there.
+	every=20 each perf_is_away perf "$(< events/ftrace/function/id)" 'ip == vfs_read'
+	echo 0 > events/enable
+	text_agrees "off" ''
+}
+
+none_attached() { equal "attached" "$(attached)" 0; }
+
+# Alone at a function, and at one that is traced as well
+programs_of_bpf_come()
+{
+	local all
+	begin_failing
+	[ -e /sys/kernel/btf/vmlinux ] || skip "no BTF"
+	zcat /proc/config.gz | grep -q '^CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y' ||
+		skip "no direct calls"
+	# When all fail, alloc_vmap_area() warns: it cannot split what is free.
+	alone=1 each none_attached bpf ksys_lseek
+	echo 'vfs_*' > set_ftrace_filter
+	echo function > current_tracer
+	all=$(attached)
+	alone=1 each still_traced bpf vfs_read
+	echo nop > current_tracer
+	text_agrees "off" ''
+}
+
+still_traced() { equal "attached" "$(attached)" "$all"; }
+
+# Something is left when the second allocation fails, each time: a probe, or what $counted counts.
+leaves_something()
+{
+	# shellcheck disable=SC2154 # of one_by_one() in failing_functions.sh
+	if [ "$n$mode $said" = '2 failed' ]; then
+		lost=$((lost + 1))
+		[ "$counted" ] || echo "p:failing$lost vfs_fsync" >> kprobe_events
+	fi
+	echo > set_ftrace_pid
+}
+
+leaks_are_found()
+{
+	local lost=0 counted='' said
+	begin_failing
+	[ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || skip "no stacks of allocations"
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	trap 'stop_jobs; no_probes' EXIT
+	! said=$(each leaves_something write set_ftrace_pid $$) || fail "not found: $said"
+	[[ $said = *leaked:*trace_kprobe* ]] || fail "$said"
+	no_probes
+
+	# Just one allocation, as most leaks are
+	counted=1
+	eval "$(declare -f allocated | sed '1s/allocated/allocated_by_kernel/')"
+	allocated() { allocated_by_kernel; echo "$lost counted"; }
+	! said=$(each leaves_something write set_ftrace_pid $$) || fail "one is not found: $said"
+	[[ $said = *leaked:*counted* ]] || fail "$said"
 }
 
 still_right() { equal "check" "$(< /sys/module/tables_test/parameters/check)" right; }
@@ -309,5 +464,7 @@ files_are_read()
 }
 
 run_tests commands_come_and_go filters_wait_for_modules probes_come events_come ops_come \
-	ops_change_and_go modules_come_and_go values_jumps_and_markers_change \
+	ops_change_and_go modules_come_and_go modules_come_to_what_waits \
+	modules_go_with_their_markers_on instances_go_with_all_on perf_opens_events \
+	programs_of_bpf_come leaks_are_found values_jumps_and_markers_change \
 	immediate_values_and_jump_functions_change files_are_read
