@@ -72,10 +72,11 @@ stop_jobs()
 }
 
 # Not the data races that KCSAN reports: most are the base's. The test machine judges them by
-# the functions in each report.
+# the functions in each report. Nor what the module test_ubsan is for.
 complaints()
 {
-	dmesg | grep -E 'WARNING:|BUG:|Oops' | grep -v 'BUG: KCSAN:' || :
+	dmesg | grep -E 'WARNING:|BUG:|Oops|UBSAN:|ODEBUG:' |
+		grep -vE 'BUG: KCSAN:|UBSAN: .*lib/test_ubsan\.c:' || :
 }
 
 # check_clean COMPLAINTS-BEFORE: nothing may be attached to any function when a

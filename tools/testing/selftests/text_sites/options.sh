@@ -174,6 +174,50 @@ accesses_are_checked_as_configured()
 	fi
 }
 
+# A module of the base's does what is not defined.
+what_is_not_defined_is_reported_as_configured()
+{
+	local kind
+	equal "UBSAN" "$(known __ubsan_handle_shift_out_of_bounds)" \
+		"$(! has UBSAN_SHIFT || echo __ubsan_handle_shift_out_of_bounds)"
+	has UBSAN || return 0
+	modinfo test_ubsan > /dev/null 2>&1 || skip "no module test_ubsan"
+	dmesg -C
+	modprobe test_ubsan
+	modprobe -r test_ubsan
+	for kind in shift-out-of-bounds array-index-out-of-bounds invalid-load; do
+		dmesg | grep -q "UBSAN: $kind in .*lib/test_ubsan.c:" || fail "no report of $kind"
+	done
+}
+
+objects_are_tracked_as_configured()
+{
+	local stats=/sys/kernel/debug/debug_objects/stats
+	if has DEBUG_OBJECTS; then
+		[ "$(sed -n 's/^pool_used *: *//p' $stats)" -gt 0 ] || fail "$(cat $stats)"
+		equal "warnings" "$(sed -n 's/^warnings *: *//p' $stats)" 0
+	else
+		[ ! -e $stats ] || fail "$stats"
+	fi
+}
+
+types_of_functions_are_checked_as_configured()
+{
+	local said=''
+	dmesg | grep -q 'Linux version' || skip "the log does not go back to when the kernel started"
+	! has CFI_CLANG || said='Using kCFI'
+	equal "kCFI" "$(dmesg | grep -o 'Using kCFI' | head -n1)" "$said"
+}
+
+# Who starts it may say how many there are.
+all_processors_are_online()
+{
+	local asked
+	asked=$(sed -n 's/.*\<cpus=\([0-9]*\).*/\1/p' /proc/cmdline)
+	[ -n "$asked" ] || asked=$(nproc --all)
+	equal "processors" "$(nproc)" "$asked"
+}
+
 # mapped ADDRESS: does a segment of /proc/kcore begin there? Its ELF64 program headers have 56 bytes
 # each, begin at offset 64, and have the address as their third word.
 mapped() { od -An -v -t x8 -w56 -j64 -N1120 /proc/kcore | awk '{ print $3 }' | grep -qx "$1"; }
@@ -236,10 +280,12 @@ vulnerabilities_are_mitigated_as_asked_for()
 }
 
 # First what needs the log, as others empty it
-run_tests the_ring_buffer_has_tested_itself the_options_asked_for_are_set \
+run_tests the_ring_buffer_has_tested_itself types_of_functions_are_checked_as_configured \
+	the_options_asked_for_are_set all_processors_are_online \
 	functions_have_entries_if_they_can_be_traced one_engine_is_there \
 	accesses_are_checked_as_configured times_of_events_are_checked \
 	interrupts_are_threads_if_it_is_real_time preempted_as_configured \
 	modules_can_be_loaded_if_configured stacks_are_unwound_as_configured lockdep_is_on_if_there \
+	objects_are_tracked_as_configured what_is_not_defined_is_reported_as_configured \
 	the_kernel_is_where_it_may_be instructions_lock_if_there_are_processors \
 	vulnerabilities_are_mitigated_as_asked_for
