@@ -27,8 +27,6 @@ static __always_inline bool trace_fast_allowed(void)
 	return !data_race(current->trace_recursion & ~BIT(TRACE_IRQ_BIT));
 }
 
-/* Somebody wants the function tracer's events, not only through tracefs. */
-DECLARE_STATIC_KEY_FALSE(trace_function_exports_enabled);
 /* This task is in a trace: at its next switch, its name is noted. */
 DECLARE_PER_CPU(bool, trace_taskinfo_save);
 

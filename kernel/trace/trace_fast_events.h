@@ -2,10 +2,6 @@
 /* What is done for each tracing event, the short way: see trace_fast.h. */
 #include "trace_fast_layout.h"
 
-/* Somebody wants events, not only through tracefs. */
-DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
-DECLARE_STATIC_KEY_FALSE(tracepoint_printk_key);
-
 #ifdef CONFIG_EVENT_TRACING
 /* An event with one of these may be wanted elsewhere first, or not be wanted. */
 #define TRACE_FAST_NOT							\
