@@ -171,11 +171,11 @@ test-fleet:
 test-picture:
 	@ONLY='long-picture' $(TEST_ALL)
 test-shark:
-	@PACKAGES=shark $(STEPS:@%=%) $(BUILT) $@
+	@PACKAGES=shark GROUP=shark $(STEPS:@%=%) $(BUILT) $@
 test-classic:
 	@ONLY='classic-*' $(TEST_ALL)
 test-variants:
-	@ONLY='!plain-* !long-* !classic-*' $(TEST_ALL)
+	@ONLY='!plain-* !long-* !classic-* !*-all' $(TEST_ALL)
 test-arm64:
 	@ONLY='arm64-*' $(TEST_ALL)
 test-all:

@@ -17,7 +17,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW PICTURE TS_MACHINES TS_LIST)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW DAMAGE PICTURE TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -84,7 +84,7 @@ put("$top/kernel/compile.sh", "echo compiling\n");
 # What make is asked for
 fails('an engine that is not', "ENGINE=nonsense $steps tree", qr/^steps: ENGINE .* 'nonsense'$/, 1);
 fails('a variant that is not', "VARIANT=nonsense $steps tree", qr/^steps: no such VARIANT: /, 1);
-put("$config/variant-arm64.config", "# arch: arm64\n");
+put("$dir/config/variant-arm64.config", "# arch: arm64\n");
 fails('a kernel without a user space', "VARIANT=arm64 $steps rootfs run",
 	qr/^steps: VARIANT=arm64 has no user space here: /, 1);
 fails('no number of jobs', "JOBS=x $steps tree", qr/^steps: JOBS .* 'x'$/, 1);
@@ -536,6 +536,23 @@ delete $ENV{SLOW};
 fails('no such machine', "PATH=$bin:\$PATH ONLY='none-*' TS_MACHINES=$dir/machines.tab $copy/test-all",
 	qr/^test-all: no machine.s name matches 'none-\*'$/, 1);
 
+# What is no machine
+put("$copy/step/toy.sh", <<'END');
+#!/bin/bash
+. "$(dirname "$0")/../lib.sh"
+echo "$VARIANT $DAMAGE" >>"$BUILD/booted"
+printf 'pass\ttoy: it\t\t-\n' | keep toy x
+END
+put("$dir/machines.tab", "b_system all - 0 0 - step:tree,toy,test-end\n");
+($out, $status) = all('b_system-*');
+like($out, qr/^b_system +steps +1 +- .* \S+ of \d{4}-\d\d-\d\d$/m, 'steps of make: are listed, with the commit');
+is($status, 0, '  pass');
+is(get("$build/booted"), "b 100000\n", '  have their kernel, and take as long as they like');
+put("$copy/step/toy.sh", "exit 1\n");
+($out, $status) = all('b_system-*');
+like($out, qr/^FAIL b_system-toy: the step failed/m, '  and fail');
+isnt($status, 0, '  as does the whole');
+
 # Tests that need no machine: what has passed is not run again while what it reads is the same.
 put("$copy/host/toy.t", <<'END');
 # reads: kernel/read.c
@@ -575,7 +592,7 @@ fails('  what has failed', $host, qr/^0 passed, 1 failed$/);
 is(get("$build/ran"), "ran\n" x 3, '  is run each time');
 
 # Each group has a kernel: one of its own, or that of `make test`
-for (map { /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$harness/machines.tab")) {
+for (map { !/ step:/ && /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$harness/machines.tab")) {
 	$seen{$_}++ or ok(/^(?:plain|long|processors)$/ || -e "$harness/config/variant-$_.config" ||
 		-e "$harness/config/engine-$_.config", "group $_: has a kernel");
 }

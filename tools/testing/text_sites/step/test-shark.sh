@@ -75,6 +75,8 @@ main()
 	[ "$shown" -ge $((rows * 3 / 4)) ] ||
 		die "$shown of the first $rows events can be read in $(short "$picture")"
 	say "$shown of the first $rows events can be read in $(short "$picture")"
+	printf 'pass\tshark: shows the first events\t\t%s\n' "$(short "$log")" |
+		keep shark "$(stamp "kernel-$KERNEL")"
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.
