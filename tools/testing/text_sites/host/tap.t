@@ -241,10 +241,15 @@ for my $said ('WARNING: possible circular locking dependency detected',
 	'INFO: task kworker/0:1:9 blocked for more than 120 seconds.',
 	'rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:',
 	'watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [bash:1]',
+	'[ BUG: Invalid wait context ]',
+	'kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)',
 	'UBSAN: array-index-out-of-bounds in a.c:1:2') {
 	is_read("the kernel complains: $said", "[    1.000000][    T1] fine\n[   12.000000][   T60] $said\n",
 		"fail kernel log: $said\n", 0, 'console');
 }
+
+is_read('a complaint that a test asks for', "[    1.000000] UBSAN: shift-out-of-bounds in ../lib/test_ubsan.c:51:2\n",
+	"pass kernel log\n", 0, 'console');
 
 # race FUNCTION: a report of KCSAN in which it is
 sub race
@@ -323,6 +328,9 @@ is_judged('listed as skip: skipped', "m: a\tskip\tno x\n", $skipped, "known\tm: 
 is_judged('listed as skip: bad', "m: a\tskip\tno x\n", $bad, "fail\tm: a\tlisted as skip: fail, no\tl\n");
 is_judged('listed as may-fail: good', "m: a\tmay-fail\tit is so\n", $good, $good);
 is_judged('listed as may-fail: bad', "m: a\tmay-fail\tit is so\n", $bad, "known\tm: a\tit is so\tl\n");
+is_judged('listed as may-skip: good', "m: a\tmay-skip\tit is so\n", $good, $good);
+is_judged('listed as may-skip: skipped', "m: a\tmay-skip\tit is so\n", $skipped,
+	"known\tm: a\tit is so\tl\n");
 is_judged('listed as may-fail: skipped is bad', "m: a\tmay-fail\tit is so\n", $skipped,
 	"fail\tm: a\tlisted as may-fail: skip, no x\tl\n");
 is_judged('listed and not run', "# a comment\n\nm: b\t\tfail\tit is so\n", $good,

@@ -10,10 +10,24 @@ cd /kselftest || exit
 # The modules that the livepatch tests load were compiled on the host.
 export KDIR=/kselftest/livepatch/test_modules
 
+# matches PATTERNS: the names of the tests in the collection that they pick
+matches() { sed -n "s/^$collection://p" kselftest-list.txt | pick "$1"; }
+
+# One that has been renamed is not to go unnoticed.
+set -f
+for pattern in $(tr , ' ' <<<"$patterns"); do
+	case $pattern in '!'*) continue ;; esac
+	[ -n "$(matches "$pattern")" ] || {
+		echo "# no test in $collection matches '$pattern'"
+		exit 1
+	}
+done
+set +f
+
 args=()
 while read -r test; do
 	args+=(-t "$collection:$test")
-done < <(sed -n "s/^$collection://p" kselftest-list.txt | pick "$patterns")
+done < <(matches "$patterns")
 if [ ${#args[@]} -eq 0 ]; then
 	echo "# no test in $collection matches '$patterns'"
 	exit 1
