@@ -1,10 +1,12 @@
 #!/bin/bash
-# Reads the source as maintainers do: compiles our files with W=1 and with sparse, the
+# Reads the source as maintainers do: compiles with W=1 and with sparse what is ours, the
 # selftests by their own Makefile, a kernel's configuration with text_sites.config, and the
 # documents. In a build folder of its own, as W=1 changes every command. What reads the source
 # without compiling it is host/check.t.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
+log=$LOG/check.log
+. "$HARNESS/repository.sh"
 
 out=$BUILD/check
 results=$out/results
@@ -30,22 +32,34 @@ ends()
 	printf '%s\t%s\t%s\t%s\n' "$end" "check: $1" "${3:-}" "$(short "$2")" >>"$results"
 }
 
-# Objects of ours that this kernel has, by what was compiled for it
+# Objects of ours and of what patches change, by what was compiled for this kernel
 our_objects()
 {
-	sed -nE 's,^((arch|kernel)/.*)\.[cS]$,\1.o,p' "$STAMPS/overlay.list" |
+	{ cat "$STAMPS/overlay.list"; touched "${patches[@]}"; } |
+		sed -nE 's,^((arch|kernel|net|drivers|lib)/.*)\.[cS]$,\1.o,p' | sort -u |
 		while IFS= read -r object; do
 			[ ! -e "$OUT/$object" ] || printf '%s\n' "$object"
 		done
-	# Some of ours are part of these.
-	printf '%s\n' kernel/trace/{ring_buffer,fgraph,trace_events}.o
 }
 
-# our_warnings LOG: those of our files
+# changed_lines: those that patches have added to the base, FILE:LINE
+changed_lines()
+{
+	git_in "$PATCHED" diff -U0 base series | awk '
+		/^\+\+\+ b\// { file = substr($2, 3) }
+		/^@@ / {
+			split(substr($3, 2), at, ",")
+			for (i = 0; i < (at[2] == "" ? 1 : at[2]); i++) print file ":" at[1] + i
+		}'
+}
+
+# our_warnings LOG: those of our files, and of lines that patches have added to others
 our_warnings()
 {
-	sed -nE "s,^(\.\./|$TREE/)*([^: ]+):[0-9:]+ (warning|error): .*,\2\t&,Ip" "$1" |
-		sort | join -t $'\t' - "$STAMPS/overlay.list" | cut -f2-
+	sed -nE "s,^(\.\./|$TREE/)*([^: ]+):([0-9]+):?[0-9:]* (warning|error): .*,\2\t\2:\3\t&,Ip" "$1" |
+		awk -F '\t' 'FILENAME != "-" { ours[$1] = 1; next }
+			$1 in ours || $2 in ours { print $3 }' \
+			"$STAMPS/overlay.list" <(changed_lines) - | sort -u
 }
 
 check_objects()
@@ -109,6 +123,7 @@ check_documents()
 
 main()
 {
+	: >"$log"
 	if passed check "$of"; then
 		say "as before: $("$HARNESS/results" brief "$RESULTS/check")"
 		return
