@@ -86,6 +86,8 @@ begin_as_copy()
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
 	mv "$OUT.new" "$OUT"
+	# It has been linked, but with other options.
+	rm -f "$OUT/vmlinux.o"
 }
 
 # A compiler, a linker or the script that adds the table, killed in the middle, leaves
@@ -155,6 +157,8 @@ compile()
 	# Empty for a kernel that has none
 	rm -rf "$OUT/mod"
 	mkdir -p "$OUT/mod/lib/modules"
+	# Each is copied and stripped.
+	[ ! -e "$OUT/modules.order" ] || expected=$((2 * $(wc -l <"$OUT/modules.order")))
 	! modular || logged "$LOG/modules-$KERNEL.log" "installing modules" \
 		kbuild INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install ||
 		fail_with "$LOG/modules-$KERNEL.log" "cannot install the modules"

@@ -29,6 +29,8 @@ get()
 }
 set -o pipefail
 install=(install --no-install-recommends "${missing[@]}")
+# Each that comes is fetched, selected, prepared, unpacked and set up.
+expected=$((5 * $(apt-get -s "${install[@]}" 2>/dev/null | grep -c '^Inst' || :)))
 if ! get "installing ${missing[*]}" "${install[@]}"; then
 	get "updating the package lists" update || :
 	get "installing ${missing[*]}" "${install[@]}" ||
