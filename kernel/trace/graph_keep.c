@@ -67,7 +67,8 @@ static bool is_thread(unsigned long func, unsigned long ret)
 {
 	if (!(current->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return false;
-	return is_in(func, &thread_begin) || is_in(ret, &thread_begin) || is_in(ret, &thread_kthread);
+	return is_in(func, &thread_begin) || is_in(ret, &thread_begin) ||
+	       is_in(ret, &thread_kthread);
 }
 
 /* Does the idle task of a CPU not return from this? Nor from anything that it goes away in. */

@@ -52,9 +52,11 @@ static int filter_file_show(struct seq_file *m, void *v)
 	if (file->ops) {
 		show_filter(m, file, file->filter);
 	} else {
+		struct ftrace_hash *now;
+
 		guard(mutex)(file->slot_lock);
-		show_filter(m, file, fentry_filter(rcu_dereference_protected(*file->slot,
-							lockdep_is_held(file->slot_lock))));
+		now = rcu_dereference_protected(*file->slot, lockdep_is_held(file->slot_lock));
+		show_filter(m, file, fentry_filter(now));
 	}
 	if (!file->tr)
 		return 0;
