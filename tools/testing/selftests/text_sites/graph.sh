@@ -176,6 +176,7 @@ the_files_show_what_is_in_use()
 	done
 }
 
-run_tests calls_are_nested the_files_show_what_is_in_use a_function_to_begin_with a_function_to_leave_out a_depth \
+run_tests calls_are_nested the_files_show_what_is_in_use \
+	a_function_to_begin_with a_function_to_leave_out a_depth \
 	restricted_before_it_begins not_in_interrupts some_tasks_only \
 	an_instance_of_its_own some_cpus_only
