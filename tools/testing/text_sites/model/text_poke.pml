@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changing the instruction of a text site while CPUs execute it: kernel/text_site/batch.c,
+ * Changing the instruction of text sites while CPUs execute it: kernel/text_site/batch.c,
  * arch/x86/kernel/text_site/patch.c, run.h and int3.c, asm/text_site_entry.h; and what is
  * freed then: kernel/trace/fentry/set.c, kernel/text_site/table.c.
  *
@@ -8,19 +8,67 @@
  * again while the patcher makes batches, one right after the other. An instruction is a
  * head, the first byte, and a tail of two parts, as tails may tear.
  *
+ * With ALSO_ROUNDS there are two sites, and a batch changes one of them or both, in one round
+ * or in two. The thread that patches may die, once, wherever its interrupts are on in
+ * arch_text_site_pass(). The caller then repeats the pass. Each CPU executes one of the sites:
+ * one that executes both only serialises more often. To keep the states few, tails do not tear
+ * and no table is removed there.
+ *
  * A CPU executes bytes that it has fetched at any time before, each at another time,
  * until it serialises. It does so when the IPI of a sync comes, which it takes when
  * interrupts are on, and by the IRET at the end of a breakpoint. It may meet a stale
  * breakpoint even after that, as in an emulator that keeps translated code.
  *
+ * The handler reads the state of the site, the address of its target, and does what that
+ * says: three steps, between which the patcher and the other CPU go on.
+ *
  * Modelled: one order in which all CPUs see writes to data. x86 keeps the order of one
- * CPU's writes, and that of its reads, and the code relies on no other. Not modelled:
- * values, kinds, breakpoints of others, and NMIs. A CPU stands for the task on it: one
- * that is preempted in a trampoline is a CPU that stays there.
+ * CPU's writes, and that of its reads, and the code relies on no other. A CPU stands for the
+ * task on it: one that is preempted in a trampoline is a CPU that stays there.
+ *
+ * Not modelled:
+ *
+ * - Values, kinds, and NMIs.
+ * - Breakpoints of others, and stale ones where there is no site: emulate_text() reads the
+ *   instruction from memory, and relies on the order in which text_poke_bp() writes.
+ * - What the emulation does to registers and to the stack: nobody else has these.
+ * - The window and its page table: nobody but the patcher has it.
+ * - Who makes the passes. take_rest() hands the remaining ones over as a whole.
+ * - A thread that dies elsewhere. With interrupts off in a pass, it is not known what has
+ *   been written; in next_round(), sites of the batch may be left out. The code does not
+ *   recover from either.
  */
 
 #define CPUS		2
+#ifdef BROKEN_FLIGHT_ONCE
+#define ALSO_ROUNDS
+#endif
+#ifdef BROKEN_RETIRE_ROUND
+#define ALSO_ROUNDS
+#endif
+#ifdef BROKEN_GO_ON_LATE
+#define ALSO_ROUNDS
+#endif
+#ifdef BROKEN_PASS_FIRST
+#define ALSO_ROUNDS
+#endif
+#ifdef BROKEN_ANEW
+#define ALSO_ROUNDS
+#endif
+#ifdef BROKEN_NO_REPEAT
+#define ALSO_ROUNDS
+#endif
+#ifdef ALSO_ROUNDS
+#define SITES		2
+#define PARTS		1
+#define BATCHES		2
+#else
+#define SITES		1
+#define PARTS		2
 #define BATCHES		3
+#endif
+#define LAST_SITE	(SITES - 1)
+#define LAST_PART	(PARTS - 1)
 
 /* The target that a site holds is the NOP, or a set, which has a trampoline. */
 #define NOP		0
@@ -33,15 +81,21 @@
 #define HEAD(id)	((id) == NOP -> NOPL : CALL)
 
 typedef insn_t {
-	byte head, tail[2]
+	byte head, tail[PARTS]
 };
 
-insn_t text;			/* what memory has */
-insn_t fetched[CPUS];		/* what CPUs have fetched of it */
+insn_t text[SITES];		/* what memory has */
+byte site_of[CPUS];		/* which site CPUs execute */
+insn_t fetched[CPUS];		/* what they have fetched of it */
 
-/* The state of the site, TEXT_SITE_TARGET and TEXT_SITE_PENDING; text_changes */
-byte target;
-bit pending, in_flight;
+/* The state of a site, TEXT_SITE_TARGET and TEXT_SITE_PENDING; text_changes */
+byte target[SITES];
+bit pending[SITES], in_flight;
+
+#define PASS_BREAK	0
+#define PASS_TAIL	1
+#define PASS_HEAD	2
+#define NONE		SITES		/* no site */
 
 /* Where CPUs are; in_handler: with interrupts off */
 bit in_handler[CPUS];
@@ -54,28 +108,49 @@ byte in_trampoline[CPUS];	/* NOP: in none */
 byte set[SETS];
 
 /* The table of a module, which handlers come across on the way to the site's. */
+#ifdef ALSO_ROUNDS
+bit table_known, table_freed;
+#else
 bit table_known = 1, table_freed;
+#endif
 
 /*
- * What the site did when the batch began, and what is wanted. All CPUs change over at one
- * moment: none does what was after any has done what is wanted.
+ * What a site did when the batch began, and what is wanted. All CPUs change over at one
+ * moment: none decides for what was after any has decided for what is wanted.
  */
-byte was, wanted;
-bit switched;
+byte was[SITES], wanted[SITES];
+bit switched[SITES];
+
+#define SITE		site_of[me]
 
 inline does(id)
 {
-	assert(id == wanted || (id == was && !switched));
-	switched = switched || (id == wanted && id != was)
+	assert(id == wanted[SITE] || (id == was[SITE] && !switched[SITE]));
+	switched[SITE] = switched[SITE] || (id == wanted[SITE] && id != was[SITE])
+}
+
+/* A CPU may do later what it has decided for, but not after the batch. */
+inline enter(id)
+{
+	assert(id == wanted[SITE] || id == was[SITE]);
+	assert(id == NOP || set[id] != FREE);
+	in_trampoline[me] = id
+}
+
+inline leave(id)
+{
+	assert(id == NOP || set[id] != FREE);
+	in_trampoline[me] = NOP;
+	id = NOP
 }
 
 /* What was fetched is dropped; by some emulators not a breakpoint. */
 inline serialise(cpu)
 {
-	fetched[cpu].tail[0] = text.tail[0];
-	fetched[cpu].tail[1] = text.tail[1];
+	fetched[cpu].tail[0] = text[site_of[cpu]].tail[0];
+	fetched[cpu].tail[LAST_PART] = text[site_of[cpu]].tail[LAST_PART];
 	if
-	:: fetched[cpu].head = text.head
+	:: fetched[cpu].head = text[site_of[cpu]].head
 	:: fetched[cpu].head == INT3
 	fi
 }
@@ -87,11 +162,18 @@ inline front_end()
 	:: !in_flight -> goto in_c
 	:: else
 	fi;
+
+	/* TEXT_SITE_FIND: where the map and a leaf lead; the area, its index and its sites */
+	looks = table_known;
+	atomic {
+		assert(!looks || !table_freed);
+		looks = 0
+	}
 	atomic {
 		if
-		:: !pending -> goto in_c
+		:: !pending[SITE] -> goto in_c
 		:: else ->
-			id = target;
+			id = target[SITE];
 			does(id)
 		fi
 	}
@@ -102,8 +184,8 @@ inline front_end()
 inline handler()
 {
 	if
-	:: text.head != INT3
-	:: else -> assert(in_flight)		/* it is somebody else's: there are none */
+	:: text[SITE].head != INT3
+	:: else -> assert(in_flight)	/* else it is somebody else's: there are none */
 	fi;
 
 	/* text_site_find() */
@@ -113,60 +195,68 @@ inline handler()
 		looks = 0
 	}
 #ifdef BROKEN_TEXT_FIRST
-	stands = (text.head == INT3);
+	stands = (text[SITE].head == INT3);
 #endif
 	atomic {
-		marked = pending;
-		id = target;
+		marked = pending[SITE];
+		id = target[SITE];
 		does(id)
 	}
 	if
 	:: atomic { marked -> marked = 0 }
 	:: else ->
 #ifndef BROKEN_TEXT_FIRST
-		stands = (text.head == INT3);
+		stands = (text[SITE].head == INT3);
 #endif
 		if
 		:: atomic {
 			stands ->
 			stands = 0;
 #ifndef BROKEN_NO_REREAD
-			assert(pending);
-#else
-			assert(false);
+			marked = pending[SITE];
+			id = target[SITE];
+			does(id);
 #endif
-			id = target;
-			does(id)
+			assert(marked);		/* the same */
+			marked = 0
 		   }
 		:: else
 		fi
 	fi
 }
 
-active [CPUS] proctype cpu()
+inline target_addr(id)
+{
+	assert(id == NOP || set[id] != FREE)
+}
+
+proctype cpu(byte me)
 {
 	byte id;
 	bit marked, stands, looks;
 
 end:	do	/* fetches a byte */
-	:: fetched[_pid].head != text.head -> fetched[_pid].head = text.head
-	:: fetched[_pid].tail[0] != text.tail[0] -> fetched[_pid].tail[0] = text.tail[0]
-	:: fetched[_pid].tail[1] != text.tail[1] -> fetched[_pid].tail[1] = text.tail[1]
+	:: fetched[me].head != text[SITE].head ->
+		fetched[me].head = text[SITE].head
+	:: fetched[me].tail[0] != text[SITE].tail[0] ->
+		fetched[me].tail[0] = text[SITE].tail[0]
+	:: fetched[me].tail[LAST_PART] != text[SITE].tail[LAST_PART] ->
+		fetched[me].tail[LAST_PART] = text[SITE].tail[LAST_PART]
 
 		/* executes the instruction: it is no mixture */
 	:: atomic {
-		fetched[_pid].head != INT3 ->
-		id = fetched[_pid].tail[0];
-		assert(id == fetched[_pid].tail[1] && fetched[_pid].head == HEAD(id));
+		fetched[me].head != INT3 ->
+		id = fetched[me].tail[0];
+		assert(id == fetched[me].tail[LAST_PART] && fetched[me].head == HEAD(id));
 		does(id);
 		goto call
 	   }
 
 		/* meets the breakpoint; the handler runs any time later */
 	:: atomic {
-		fetched[_pid].head == INT3 ->
+		fetched[me].head == INT3 ->
 #ifndef BROKEN_IRQS_ON
-		in_handler[_pid] = 1
+		in_handler[me] = 1
 #endif
 	   }
 	   if
@@ -174,18 +264,13 @@ end:	do	/* fetches a byte */
 	   :: goto in_c
 	   fi;
 in_c:	   handler();
-emulated:  assert(id == NOP || set[id] != FREE);	/* target_addr() */
+emulated:  target_addr(id);
 	   atomic {
-		in_handler[_pid] = 0;		/* IRET */
-		serialise(_pid);
-call:		assert(id == NOP || set[id] != FREE);
-		in_trampoline[_pid] = id
+		in_handler[me] = 0;		/* IRET */
+		serialise(me);
+call:		enter(id)
 	   }
-	   atomic {
-		assert(id == NOP || set[id] != FREE);
-		in_trampoline[_pid] = NOP;
-		id = NOP
-	   }
+	   atomic { leave(id) }
 	od
 }
 
@@ -196,82 +281,189 @@ inline sync()
 	atomic { !in_handler[1] -> serialise(1) }
 }
 
-/* fentry_set_put_unused(): the target that the batch has replaced */
+/* fentry_set_put_unused(): a set that no site holds after the batch */
+#define IS_WANTED(id)	(wanted[0] == id || wanted[LAST_SITE] == id)
 inline retire()
 {
-	if
-	:: was != NOP -> set[was] = RETIRED
-	:: else
-	fi
+	d_step {
+		set[1] = (set[1] == USED && !IS_WANTED(1) -> RETIRED : set[1]);
+		set[2] = (set[2] == USED && !IS_WANTED(2) -> RETIRED : set[2])
+	}
 }
 
-/* text_site_mark(), text_site_commit(), arch_text_site_pass() */
-inline batch()
+/* A site that calls becomes a NOP, and NOPs get a new set. */
+#define NEXT(id)	((id) == NOP -> new : NOP)
+#define IS_NEW(i)	(in_batch[i] && target[i] == NOP)
+inline choose()
 {
 	atomic {
 		if
-		:: target != NOP -> wanted = NOP
-		:: set[1] == FREE -> wanted = 1
-		:: set[2] == FREE -> wanted = 2
+		:: in_batch[0] = 1
+#ifdef ALSO_ROUNDS
+		:: in_batch[1] = 1
+		:: in_batch[0] = 1; in_batch[1] = 1
+#endif
 		fi;
-		set[wanted] = USED;
-		switched = 0
-	}
-	pending = 1;
-#ifdef BROKEN_RETIRE_EARLY
-	retire();
-#endif
-#ifndef BROKEN_FLIGHT_LATE
-	in_flight = 1;
-#endif
-	text.head = INT3;			/* TEXT_PASS_BREAK */
-#ifdef BROKEN_FLIGHT_LATE
-	in_flight = 1;
-#endif
-#ifdef BROKEN_STATE_IN_BREAK
-	target = wanted;
-#endif
-#ifndef BROKEN_NO_SYNC_AFTER_BREAK
-	sync();
-#endif
-#ifdef BROKEN_HEAD_FIRST
-	text.head = HEAD(wanted);
-	sync();
-#endif
-#if !defined(BROKEN_STATE_IN_BREAK) && !defined(BROKEN_STATE_IN_HEAD)
-	target = wanted;			/* TEXT_PASS_TAIL */
-#endif
-	text.tail[0] = wanted;
-	text.tail[1] = wanted;
-#ifndef BROKEN_NO_SYNC_AFTER_TAIL
-	sync();
-#endif
-#ifdef BROKEN_PENDING_FIRST
-	pending = 0;
-#endif
-#ifndef BROKEN_HEAD_FIRST
-	text.head = HEAD(wanted);		/* TEXT_PASS_HEAD */
-#endif
-#ifdef BROKEN_STATE_IN_HEAD
-	target = wanted;
-#endif
-	pending = 0;
-#ifdef BROKEN_FLIGHT_EARLY
-	in_flight = 0;
-#endif
-#ifndef BROKEN_NO_SYNC_AFTER_HEAD
-	sync();
-#endif
-	in_flight = 0;
-	atomic {
-#ifndef BROKEN_RETIRE_EARLY
-		retire();
-#endif
-		was = wanted
+		if
+		:: !IS_NEW(0) && !IS_NEW(LAST_SITE)
+		:: else ->
+			if
+			:: set[1] == FREE -> new = 1
+			:: set[1] != FREE && set[2] == FREE -> new = 2
+			fi;
+			set[new] = USED
+		fi;
+		wanted[0] = (in_batch[0] -> NEXT(target[0]) : wanted[0]);
+		wanted[LAST_SITE] = (in_batch[LAST_SITE] -> NEXT(target[LAST_SITE]) :
+				     wanted[LAST_SITE]);
+		switched[0] = 0;
+		switched[LAST_SITE] = 0
 	}
 }
 
-/* text_site_table_remove(); nobody executes the module's text any more */
+/* text_site_mark() */
+inline mark()
+{
+	pending[0] = in_batch[0];
+	pending[LAST_SITE] = in_batch[LAST_SITE];
+	d_step {
+		in_batch[0] = 0;
+		in_batch[LAST_SITE] = 0
+	}
+}
+
+/* The thread dies: who has waited for it goes on with the pass, and does not die. */
+#if defined(BROKEN_NO_REPEAT)
+#define MAY_DIE		if :: !died -> died = 1; pass++; goto go_on :: skip fi
+#elif defined(ALSO_ROUNDS)
+#define MAY_DIE		if :: !died -> died = 1; goto go_on :: skip fi
+#else
+#define MAY_DIE		skip
+#endif
+
+/* The next pending site of the round */
+#define PENDING_FROM(i)	((i) == 0 && 0 < last && pending[0] -> 0 :	\
+			((i) <= 1 && 1 < last && pending[LAST_SITE] -> 1 : NONE))
+
+/* A round has all sites that are left, or one. */
+inline next_round()
+{
+	atomic {
+		first = last;
+		if
+		:: last = SITES
+#ifdef ALSO_ROUNDS
+		:: first == 0 && pending[0] && pending[1] -> last = 1
+#endif
+		fi;
+		pass = PASS_BREAK
+	}
+}
+
+/* A pass over one site, see patch_round(). Interrupts are off until run_go_on(). */
+#ifdef BROKEN_STATE_IN_HEAD
+#define HOLDS(i)	wanted[i]
+#else
+#define HOLDS(i)	target[i]
+#endif
+inline write_site()
+{
+	if
+	:: pass == PASS_BREAK ->
+		text[site].head = INT3;
+#ifdef BROKEN_FLIGHT_LATE
+		in_flight = 1;
+#endif
+#ifdef BROKEN_STATE_IN_BREAK
+		target[site] = NEXT(target[site])
+#endif
+	:: pass == PASS_TAIL ->
+#ifdef BROKEN_HEAD_FIRST
+		text[site].head = HEAD(wanted[site]);
+		sync();
+#endif
+#if !defined(BROKEN_STATE_IN_BREAK) && !defined(BROKEN_STATE_IN_HEAD)
+		target[site] = NEXT(target[site]);
+#endif
+		text[site].tail[0] = HOLDS(site);
+		text[site].tail[LAST_PART] = HOLDS(site)
+	:: pass == PASS_HEAD ->
+#ifdef BROKEN_PENDING_FIRST
+		pending[site] = 0;
+#endif
+#ifndef BROKEN_HEAD_FIRST
+		text[site].head = HEAD(HOLDS(site));
+#endif
+#ifdef BROKEN_STATE_IN_HEAD
+		target[site] = NEXT(target[site]);
+#endif
+		pending[site] = 0
+	fi;
+#ifdef BROKEN_GO_ON_LATE
+	MAY_DIE;
+#endif
+	site = PENDING_FROM(site + 1)
+}
+
+/* A thread that has died has begun this pass. */
+#ifdef BROKEN_ANEW
+#define BEGUN		false
+#else
+#define BEGUN		(run_pass == pass)
+#endif
+
+/* Sites are in flight from this pass on. */
+#if defined(BROKEN_FLIGHT_LATE)
+#define TAKES_OFF	false
+#elif defined(BROKEN_FLIGHT_ONCE)
+#define TAKES_OFF	(pass == PASS_BREAK && first == 0)
+#else
+#define TAKES_OFF	(pass == PASS_BREAK)
+#endif
+
+#if defined(BROKEN_NO_SYNC_AFTER_BREAK)
+#define SYNC		if :: pass != PASS_BREAK -> sync() :: else fi
+#elif defined(BROKEN_NO_SYNC_AFTER_TAIL)
+#define SYNC		if :: pass != PASS_TAIL -> sync() :: else fi
+#elif defined(BROKEN_NO_SYNC_AFTER_HEAD)
+#define SYNC		if :: pass != PASS_HEAD -> sync() :: else fi
+#else
+#define SYNC		sync()
+#endif
+
+/* arch_text_site_pass() */
+inline make_pass()
+{
+	in_flight = (TAKES_OFF -> 1 : in_flight);
+	MAY_DIE;
+	if
+	:: BEGUN
+	:: !BEGUN ->
+#ifdef BROKEN_PASS_FIRST
+		run_pass = pass;
+		MAY_DIE;
+#endif
+		site = PENDING_FROM(first);
+		MAY_DIE;
+		run_pass = pass
+	fi;
+	do
+	:: site != NONE ->
+		MAY_DIE;
+		write_site()
+	:: site == NONE -> break
+	od;
+	MAY_DIE;
+#ifdef BROKEN_FLIGHT_EARLY
+	in_flight = (pass == PASS_HEAD -> 0 : in_flight);
+#endif
+	SYNC;
+	MAY_DIE;
+	in_flight = (pass == PASS_HEAD -> 0 : in_flight);
+	MAY_DIE
+}
+
+/* table_remove(); nobody executes the module's text any more */
 inline remove_table()
 {
 	table_known = 0;
@@ -281,15 +473,42 @@ inline remove_table()
 	table_freed = 1
 }
 
-active proctype patcher()
+proctype patcher()
 {
-	byte nr;
+	/* struct patch_work and struct text_site_table: the round is from first to before last */
+	byte nr, new, first, last, pass = PASS_HEAD + 1;
+	/* struct patch_run: the pass that was begun last, and what it has not written yet */
+	byte run_pass = PASS_HEAD, site = NONE;
+	bit in_batch[SITES], died;
 
 	do
 	:: nr < BATCHES ->
-		batch();
+		choose();
+		mark();
+#ifdef BROKEN_RETIRE_EARLY
+		retire();
+#endif
+		last = 0;
+go_on:		do			/* patch_rest() */
+		:: pass <= PASS_HEAD ->
+			make_pass();
+			pass++
+		:: pass > PASS_HEAD && last < SITES ->
+#ifdef BROKEN_RETIRE_ROUND
+			retire();
+#endif
+			next_round()
+		:: pass > PASS_HEAD && last == SITES -> break
+		od;
+		retire();
+		d_step {
+			was[0] = wanted[0];
+			was[LAST_SITE] = wanted[LAST_SITE]
+		}
 		nr++
+#ifndef ALSO_ROUNDS
 	:: table_known -> remove_table()
+#endif
 	:: nr == BATCHES && !table_known -> break
 	od
 }
@@ -302,16 +521,14 @@ inline grace_period()
 }
 
 /* retire_work_func() */
-active proctype retirer()
+proctype retirer()
 {
 	byte id;
 
 end:	do
 	:: atomic {
-		if
-		:: set[1] == RETIRED -> id = 1
-		:: set[2] == RETIRED -> id = 2
-		fi
+		set[1] == RETIRED || set[2] == RETIRED ->
+		id = (set[1] == RETIRED -> 1 : 2)
 	   }
 #ifndef BROKEN_NO_GRACE
 	   grace_period();
@@ -322,4 +539,21 @@ end:	do
 		id = 0
 	   }
 	od
+}
+
+init
+{
+	atomic {
+#ifdef ALSO_ROUNDS
+		if
+		:: site_of[0] = 0; site_of[1] = 0
+		:: site_of[0] = 0; site_of[1] = 1
+		:: site_of[0] = 1; site_of[1] = 1
+		fi;
+#endif
+		run cpu(0);
+		run cpu(1);
+		run patcher();
+		run retirer()
+	}
 }
