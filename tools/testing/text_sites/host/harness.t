@@ -517,9 +517,9 @@ like($out, qr/^FAIL b-kernel: the step failed.*^FAIL c-kernel: /ms, '  those tha
 isnt($status, 0, '  as does the whole');
 put("$top/kernel/compile.sh", "true\n");
 is((all('b-* c-*'))[1], 0, '  until they can');
-like((all('c-*'))[0], qr/^b +kernel log +1 .*\n +text_sites +1 .* -\n/m, 'what has run before is listed');
+like((all('c-*'))[0], qr/^b +kernel log +1 .*\n +text_sites +1 .* -  \S+ of \S+\n/m, 'what has run before is listed');
 put("$dir/machines.tab", get("$dir/machines.tab") =~ s/b two single 1 2/b two single 1 3/r);
-like((all('c-*'))[0], qr/^b +text_sites +- .* 1\n/m, '  unless it has run in another way');
+like((all('c-*'))[0], qr/^b +text_sites +- .* 1  -\n/m, '  unless it has run in another way');
 job('not ok');
 unlink glob "$build/results/*/*";
 ($out, $status) = all('!b-*');
