@@ -36,9 +36,8 @@ static unsigned int units_of_call(const struct trace_array *tr)
 }
 
 /*
- * Threads of the kernel begin with ret_from_fork(), which calls kthread(), which calls the function
- * that they are in for as long as they run; those that serve a process have no kthread(). A size
- * of 0: there is none.
+ * A kernel thread begins in ret_from_fork(), which calls kthread(), which calls the thread's own
+ * function. A user worker has no kthread(). A size of 0: the symbol was not found.
  */
 static struct thread_text {
 	unsigned long start, size;
@@ -126,15 +125,6 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 	return 1;
 }
 
-/*
- * A tree whose root's frame is gone: the return was lost while other users of fgraph came or
- * went. Nobody reads it any more.
- */
-static bool is_stale(const struct graph_keep_tree *tree)
-{
-	return current->curr_ret_stack <= tree->frame;
-}
-
 /**
  * graph_keep_call - keep a call, if it is in a tree or begins one
  * @trace: the call, whose frame is the topmost one of the current task
@@ -162,7 +152,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 
 	pool = READ_ONCE(tr->graph_keep)->pool;
 	tree = graph_keep_tree(*word);
-	if (is_stale(tree)) {
+	if (graph_keep_is_stale(tree)) {
 		WRITE_ONCE(*word, 0);
 		barrier();
 		graph_keep_give_back(pool, tree);
@@ -286,7 +276,10 @@ static void end(struct trace_array *tr, unsigned long word, struct ftrace_graph_
 	unsigned int trace_ctx = tracing_gen_ctx();
 	int bit = begin_writing(root->func);
 
-	/* What the filter calls may be traced itself, and ends trees that are not looked at. */
+	/*
+	 * Functions that the filter calls may be traced. Each is a tree, which is dropped without
+	 * asking the filter, or this would never end.
+	 */
 	if (bit >= 0 && graph_keep_matches(keep, root, trace_ctx)) {
 		if (word & GRAPH_KEEP_LOST)
 			write_lost(tr, word, root, trace_ctx);

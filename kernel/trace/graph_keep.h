@@ -145,6 +145,15 @@ static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 	return (void *)(word & PAGE_MASK);
 }
 
+/*
+ * Is the frame of a tree's root gone? Its return was lost while other users of fgraph came or
+ * went, and nobody reads the tree any more. For a tree of the current task.
+ */
+static __always_inline bool graph_keep_is_stale(const struct graph_keep_tree *tree)
+{
+	return current->curr_ret_stack <= tree->frame;
+}
+
 /* Claim a record of a tree, if that takes nothing else. NULL: graph_keep_claim() may do it. */
 static __always_inline struct graph_keep_record *
 graph_keep_claim_fast(struct graph_keep_tree *tree)

@@ -9,10 +9,11 @@
  */
 
 /*
- * Where the instance has its words: its variable, and for each that it may have, the last word of
- * its frames. Those of an index never change. So who has read the variable, with preemption off,
- * goes on with the words and the trees of one instance, also when another has come since:
- * graph_keep_stop() waits before it frees the trees.
+ * graph_keep_var is the index of the instance's variable in a task's shadow stack. The last word
+ * of the instance's frames depends on that index alone, so an entry of graph_keep_tops never
+ * changes once it is set. A CPU that has read graph_keep_var with preemption off therefore uses
+ * the words and the trees of one instance, even if another one has been registered since.
+ * graph_keep_stop() waits for such CPUs before it frees the trees.
  */
 static unsigned long graph_keep_var __read_mostly;
 static unsigned long graph_keep_tops[FGRAPH_FAST_NR] __read_mostly;
@@ -60,8 +61,8 @@ static noinline void graph_keep_enter(unsigned long ip, struct ftrace_regs *freg
 	    unlikely(task->curr_ret_stack >= FGRAPH_FAST_MAX - FGRAPH_FAST_TOP - 1))
 		goto slow;
 	tree = graph_keep_tree(word);
-	/* Is its root's frame gone? Then the ordinary way gives it back. */
-	if (unlikely(task->curr_ret_stack <= tree->frame))
+	/* graph_keep_call() gives it back. */
+	if (unlikely(graph_keep_is_stale(tree)))
 		goto slow;
 	record = graph_keep_claim_fast(tree);
 	if (unlikely(!record))
