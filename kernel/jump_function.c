@@ -47,7 +47,7 @@ static DEFINE_IDA(target_pairs);
 
 /*
  * The kernel's jump functions have targets. Before that there is one CPU, and text is writable.
- * Under dynfunc_mutex, as an update that waits for it is to see the targets.
+ * Set under dynfunc_mutex, so that an update which has waited for the mutex sees the targets.
  */
 static bool dynfunc_ready __ro_after_init;
 
@@ -254,9 +254,9 @@ static int dynfunc_coming(struct text_site_table *table)
 }
 
 /*
- * Sites outside of a module that jump into it, and its own, which would not be reset any more
- * when what they jump into goes: how many get their defaults? One whose text is not what it
- * should be does not keep the others from being changed: it is dead.
+ * Point the sites that jump into a module at their defaults, and all of the module's own: nobody
+ * would reset those when the module that they jump into goes. Returns how many are changed. A
+ * site whose text is not what it should be is marked dead, and the others are changed.
  */
 static unsigned int prepare_defaults(struct module *mod)
 {
@@ -320,7 +320,7 @@ static int __init dynfunc_init(void)
 	int ret = text_site_kind_init(&dynfunc_sites, __start___dynfunc_sites,
 				      __stop___dynfunc_sites, NULL);
 
-	/* Also if they were refused: then there are none. */
+	/* Also if the table was refused: updates then find no jump function. */
 	guard(mutex)(&dynfunc_mutex);
 	dynfunc_ready = true;
 	return ret;

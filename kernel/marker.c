@@ -27,8 +27,8 @@
  *
  * The code of a module's sites does not run when they are connected, by
  * text_sites_module_coming(). When they are taken away, the functions of the module's
- * parameters may still run: a site then has no marker any more, and a marker is freed
- * after RCU.
+ * parameters may still run: the site has no marker from then on, and markers are freed
+ * after a grace period.
  *
  * Locks are taken in this order: event_mutex, marker_mutex, text_mutex.
  */
@@ -138,8 +138,8 @@ static noinline notrace void call_all(const struct marker_probes *probes, const 
 }
 
 /*
- * What a site calls, if anything. It has no marker if it was not connected and somebody else has
- * changed its text, or if it has been taken away: see marker_site_go(). With preemption off.
+ * What a site calls, or NULL. A site without a marker is on if something else has changed its
+ * text, or if its module is going: see marker_site_go(). The caller has disabled preemption.
  */
 static __always_inline const struct marker_probes *site_probes(const struct marker_site *site)
 {
@@ -372,7 +372,7 @@ static void free_if_unused(struct marker *marker)
 	    !IS_ERR_OR_NULL(marker->event))
 		return;
 	hash_del(&marker->node);
-	/* Who still passes a site that has just been taken away may have it: site_probes(). */
+	/* A task at a site that has just been taken away may still use it: site_probes(). */
 	kfree_rcu(marker, rcu);
 }
 
@@ -762,7 +762,7 @@ void marker_site_go(struct marker_site *site)
 		return;
 	list_del(&site->list);
 	site->list.next = NULL;
-	/* Its code may run until the module's parameters are gone, also while its text is on. */
+	/* Functions of the module's parameters may still get here, with the site switched on. */
 	WRITE_ONCE(site->on, false);
 	WRITE_ONCE(site->marker, NULL);
 	free_if_unused(marker);

@@ -133,7 +133,7 @@ static int check_text(const struct text_site_table *table)
 	return 0;
 }
 
-/* Does a site of the least size fit there, also at the end of all addresses? */
+/* Is a site of the least size within the range? Written so that no sum can wrap. */
 static bool fits(const struct text_range *range, unsigned long addr)
 {
 	return addr >= range->start && addr < range->end && range->end - addr >= TEXT_SITE_SIZE;

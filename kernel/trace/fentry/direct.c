@@ -96,7 +96,7 @@ static int direct_register(struct ftrace_ops *ops, struct fentry_filter *filter)
 	if (ret) {
 		ops->func = NULL;
 		ops->flags = flags;
-		/* The sites stay, to be called in another way perhaps. Nobody is looking. */
+		/* The filter keeps its sites. The ops is not registered: nobody reads this. */
 		if (filter_of(ops))
 			filter_of(ops)->direct = NULL;
 	}

@@ -84,7 +84,7 @@ void fentry_waiting_clear(struct trace_array *tr, bool is_notrace)
 	request_remove(fentry_waiting(tr, is_notrace), "*", NULL);
 }
 
-/* Puts what waits for a module into the instance's filter. Without memory, it waits on. */
+/* Puts what waits for a module into the instance's filter. After an error, it waits on. */
 static int requests_run(struct trace_array *tr, const char *modname, bool is_notrace)
 {
 	struct fentry_filter *filter __free(kvfree) = NULL;
