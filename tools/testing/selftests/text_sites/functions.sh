@@ -39,6 +39,12 @@ reset_tracing()
 	echo 1 > tracing_on
 }
 
+# configured OPTION: the kernel was configured with it, as far as it says
+configured()
+{
+	[ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep -qx "CONFIG_$1=[ym]"
+}
+
 # Kernels that cannot trace functions have text sites of other kinds.
 can_trace() { [ -e $TRACING/set_ftrace_filter ]; }
 

@@ -14,9 +14,6 @@ MODULES="functions_many tables_test copies_000"
 ENOUGH_WRITES=20000
 USES=/tmp/fuzz_uses
 
-# has OPTION: the kernel was configured with it, as far as it says
-has() { [ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep -qx "CONFIG_$1=[ym]"; }
-
 modules()
 {
 	local name
@@ -133,7 +130,7 @@ each_file_was_used()
 {
 	local n what file option unused=''
 	while read -r what file option n; do
-		if [ "$option" != - ] && ! has "$option"; then
+		if [ "$option" != - ] && ! configured "$option"; then
 			[ "$n" != 0 ] || echo "# not on this kernel, no CONFIG_$option: $file"
 		elif [ "$n" = 0 ]; then
 			unused+=" $file ($what)"

@@ -170,16 +170,13 @@ PATCHERS="tracers FUNCTION_TRACER,FUNCTION_GRAPH_TRACER current_tracer
 	livepatch LIVEPATCH,SAMPLE_LIVEPATCH $(modinfo -n livepatch_sample || echo livepatch_sample.ko)
 	processors HOTPLUG_CPU $CPU"
 
-# has OPTION: the kernel was configured with it, as far as it says
-has() { [ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep -qx "CONFIG_$1=[ym]"; }
-
 # missing OPTIONS FILE...: prints an option that the kernel was configured without, as
 # "CONFIG_NAME", or else a file that is not there
 missing()
 {
 	local option file
 	for option in ${1//,/ }; do
-		has "$option" || { echo "CONFIG_$option"; return; }
+		configured "$option" || { echo "CONFIG_$option"; return; }
 	done
 	shift
 	for file; do
