@@ -198,9 +198,11 @@ no_module()
 	fi
 	[ ! $loaded ] || rmmod functions_many
 	equal "attached without it" "$(attached)" "$all"
-	# It waits for one load.
-	[[ $(< set_ftrace_filter) = *:mod:* ]] ||
+	# It waits for one load that puts it into use.
+	[[ $(< set_ftrace_filter) = *:mod:* ]] || {
+		[ $said_so -eq $was ] || fail "it does not wait after an error"
 		echo '*:mod:functions_many' >> set_ftrace_filter
+	}
 }
 
 a_module_comes()
