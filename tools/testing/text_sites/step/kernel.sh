@@ -86,7 +86,7 @@ begin_as_copy()
 	rm -rf "$OUT.new"
 	cp -a --reflink=auto "$BUILD/$ENGINE" "$OUT.new" || die "cannot write to $(short "$BUILD")"
 	mv "$OUT.new" "$OUT"
-	# It has been linked, but with other options.
+	# compile() says how far it is if there is no such file: nearly all is compiled again.
 	rm -f "$OUT/vmlinux.o"
 }
 

@@ -29,10 +29,16 @@ get()
 }
 set -o pipefail
 install=(install --no-install-recommends "${missing[@]}")
-# Each that comes is fetched, selected, prepared, unpacked and set up.
-expected=$((5 * $(apt-get -s "${install[@]}" 2>/dev/null | grep -c '^Inst' || :)))
-if ! get "installing ${missing[*]}" "${install[@]}"; then
+
+# For each package, apt-get says that it is fetched, selected, prepared, unpacked and set up.
+install_missing()
+{
+	expected=$((5 * $(apt-get -s "${install[@]}" 2>/dev/null | grep -c '^Inst' || :)))
+	get "installing ${missing[*]}" "${install[@]}" || { expected=0; return 1; }
+}
+
+if ! install_missing; then
 	get "updating the package lists" update || :
-	get "installing ${missing[*]}" "${install[@]}" ||
+	install_missing ||
 		fail_with "$LOG/packages.log" "cannot install ${missing[*]} (no package source?)"
 fi

@@ -87,7 +87,7 @@ fi
 begin "$done_stamp"
 rm -rf "$kselftest" "$OUT/kselftest"
 mkdir -p "$kselftest"
-# Nearly all of them are for one file each.
+# Lines of output: one for nearly each program and module that is compiled
 expected=154
 untested || logged "$LOG/kselftest-$KERNEL.log" "compiling the tests" install_tests ||
 	fail_with "$LOG/kselftest-$KERNEL.log" "the tests do not compile"
