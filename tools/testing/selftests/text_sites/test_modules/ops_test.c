@@ -51,10 +51,22 @@ static struct counted_ops {
 	unsigned long		direct;	/* the trampoline that is called instead */
 } counted[3];
 
+/* Is that the site of the function? It is among the first bytes of it. */
+static __always_inline bool is_site_of(unsigned long ip, int (*func)(void))
+{
+	return ip - (unsigned long)func < 16;
+}
+
+/* An ops that is attached to all there is comes here from other functions as well */
 static void notrace count(unsigned long ip, unsigned long parent_ip,
 			  struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	container_of(ops, struct counted_ops, ops)->calls[ops_test_called]++;
+	struct counted_ops *op = container_of(ops, struct counted_ops, ops);
+
+	if (is_site_of(ip, ops_test_f))
+		op->calls[0]++;
+	else if (is_site_of(ip, ops_test_g))
+		op->calls[1]++;
 }
 
 /* How often trampolines ran for either */
