@@ -215,6 +215,8 @@ rounds_over_several_tables()
 	echo > set_ftrace_filter
 }
 
+all_busy() { [ "$(find /tmp -name 'busy_*' | wc -l)" = "$(nproc)" ]; }
+
 # From the first breakpoint of a round to the last head, nothing of ordinary priority runs
 # in place of who patches, however low the priority of who asked for it.
 a_writer_that_is_starved()
@@ -223,10 +225,12 @@ a_writer_that_is_starved()
 	begin_counting
 	# Where the function tracer does not write over them
 	mkdir $seen
+	# The writer's weight is a fifth of theirs, or it would not be there in time on a slow host.
+	rm -f /tmp/busy_*
 	for ((i = 0; i < $(nproc); i++)); do
-		taskset -c $i bash -c 'while :; do :; done' &
+		nice -n 19 taskset -c $i bash -c "echo > /tmp/busy_$i; while :; do :; done" &
 	done
-	sleep 0.5
+	within 60 all_busy || fail "not all processors are busy"
 	# On a slow emulator a round may take longer than the second after which ordinary
 	# tasks that starve are let run.
 	no_fair_share

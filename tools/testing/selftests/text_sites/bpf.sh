@@ -172,7 +172,7 @@ a_sleepable_program_waits_for_tasks_in_it()
 	echo > trace
 	echo 1 > events/kprobes/entry/enable
 	ok detach a
-	within 10 grep -q 'func=__bpf_prog_put_rcu' trace || :
+	within 60 grep -q 'func=__bpf_prog_put_rcu' trace || :
 	equal "waits" "$(grep -c 'func=__bpf_prog_put_rcu' trace)" 1
 	remove_kprobe
 	nothing_attached
@@ -292,7 +292,7 @@ killed_with_programs_attached()
 	equal "enabled" "$(enabled)" "ksys_lseek security_file_ioctl"
 	kill -KILL "$bpf_pid"
 	wait "$bpf_pid" || :
-	within 10 none_enabled || :
+	within 60 none_enabled || :
 	nothing_attached
 }
 

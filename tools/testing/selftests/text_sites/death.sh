@@ -62,7 +62,7 @@ functions_are_switched_though_the_thread_dies()
 	done
 	! thread_there || fail "it does not die"
 	called 10
-	within 20 has_ended $job || fail "the batch does not end"
+	within 120 has_ended $job || fail "the batch does not end"
 	wait $job || fail "the tracer is not there"
 	equal "said" "$(says)" 1
 	equal "on" "$(site_text)" "call $(nr_available)"

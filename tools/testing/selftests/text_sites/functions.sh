@@ -97,10 +97,11 @@ check_clean()
 
 run_tests()
 {
-	local name status
+	local name status start
 	ktap_print_header
 	ktap_set_plan $#
 	for name; do
+		start=$SECONDS
 		( set -e; trap stop_jobs EXIT
 		  reset_tracing; old=$(complaints)
 		  "$name"; reset_tracing; check_clean "$old" ) 2>&1
@@ -112,6 +113,7 @@ run_tests()
 		"$KSFT_SKIP") ktap_test_skip "${name//_/ }" ;;
 		*) ktap_test_fail "${name//_/ }" ;;
 		esac
+		ktap_print_msg "took $((SECONDS - start)) s"
 	done
 	ktap_finished
 }
@@ -131,6 +133,14 @@ within()
 		[ $((left--)) -gt 0 ] || return 1
 		sleep 0.1
 	done
+}
+
+# is_asleep PID NAME: it is that program by now, and waits for something. Nothing is started
+# to look at it.
+is_asleep()
+{
+	local state
+	{ read -r state < "/proc/$1/stat"; } 2> /dev/null && [[ $state == *"($2) S "* ]]
 }
 
 # has_ended PID
@@ -246,7 +256,13 @@ count_syncs()
 	fi
 	echo "p:sync $where" > kprobe_events
 	echo 1 > events/kprobes/sync/enable
-	# Until the jumps of tracepoints that had probes just before lead to the new ones
+	# Until the jumps of tracepoints that had probes just before lead to the new ones: after
+	# grace periods, each of which an instance that goes waits for as well, and a kworker's work.
+	local _
+	for _ in 1 2 3; do
+		mkdir instances/settle
+		rmdir instances/settle
+	done
 	sleep 1
 }
 

@@ -44,7 +44,7 @@ hold_one()
 {
 	echo 1 > $HELD/hold
 	cat $DEBUG/held_function > $RESULT & task=$!
-	within 10 is_held || fail "nobody comes"
+	within 60 is_held || fail "nobody comes"
 }
 
 # let_go: it goes on, and the function returns what it always does
@@ -73,18 +73,19 @@ none_left()
 gone()
 {
 	local left
-	within 10 none_left "$1" || fail "not freed: $left"
+	within 60 none_left "$1" || fail "not freed: $left"
 }
 
 # ends JOB: it does within half a minute, which only a busy host needs. A task is held until
 # let_go, so a job that waits for it does not end by then.
 ends() { within 30 has_ended "$1"; }
 
-# waits COMMAND...: it does not end before the task that is held is let go, but then
+# waits COMMAND...: it does not end before the task that is held is let go, but then. It is watched
+# for twice as long as it takes when nobody is held ($took, see quick), or longer.
 waits()
 {
 	"$@" & local job=$!
-	sleep 3
+	sleep $((took < 1500 ? 3 : took / 500))
 	kill -0 $job 2> /dev/null || fail "'$*' does not wait for the task"
 	equal "returned to others" "$(< $DEBUG/held_function)" 654321
 	let_go
@@ -100,13 +101,12 @@ does_not_wait()
 	wait $job || fail "'$*' fails"
 }
 
-# That something waits is seen by its taking longer than when nobody is held.
+# That something waits is seen by its taking longer than when nobody is held: $took ms.
 quick()
 {
-	local start=${EPOCHREALTIME/./} took
+	local start=${EPOCHREALTIME/./}
 	"$@"
 	took=$(((${EPOCHREALTIME/./} - start) / 1000))
-	[ $took -lt 2000 ] || fail "'$*' takes $took ms"
 	echo "# $*: $took ms"
 }
 
@@ -122,7 +122,7 @@ one_at_most()
 attach()
 {
 	ask attach "$1"
-	within 10 one_at_most || fail "not freed: $held"
+	within 60 one_at_most || fail "not freed: $held"
 }
 
 # goes SHAPE: it is unregistered and freed with a task in it, and so is its module

@@ -196,34 +196,39 @@ a_name_that_is_too_long_is_cut()
 	rmmod long_name
 }
 
-# again_at FUNCTION ADDRESS: reload the module until FUNCTION has its site there again
+# again_at FUNCTION ADDRESS: reload the module until FUNCTION has its site there again, if it gets
+# there at all: what other modules have left is given back some time after that.
 again_at()
 {
 	local _
-	for _ in $(seq 50); do
+	for _ in $(seq 10); do
 		rmmod $MOD
 		modprobe $MOD
 		[ "$(site_of "$1")" != "$2" ] || return 0
 	done
-	skip "it does not get to $2 again"
+	return 1
 }
 
 # An ops for direct calls, or with IPMODIFY, may keep the address of a function whose module was
 # unloaded in its filter. It must not be attached to the function that is loaded there next.
 an_ops_that_a_module_leaves_behind()
 {
-	local do=/sys/module/ops_test/parameters/do of come go
+	local do=/sys/module/ops_test/parameters/do of come go try
 	need_module
 	[ -e "$HERE/test_modules/ops_test.ko" ] || skip "no module ops_test"
 	insmod "$HERE/test_modules/ops_test.ko"
 	trap 'stop_jobs; rmmod ops_test || :; rmmod $MOD || :' EXIT
 	while read -r of come go; do
 		modprobe $MOD
-		echo "new a $of" > $do
-		echo "filter a dummy_xmit" > $do
-		echo "$come a one" > $do
-		equal "attached" "$(grep -o '^[a-z_]*' enabled_functions)" dummy_xmit
-		again_at dummy_xmit "$(site_of dummy_xmit)"
+		for try in 1 2 3 4 5 none; do
+			[ $try != none ] || skip "it does not get to where it was again"
+			echo "new a $of" > $do
+			echo "filter a dummy_xmit" > $do
+			echo "$come a one" > $do
+			equal "attached" "$(grep -o '^[a-z_]*' enabled_functions)" dummy_xmit
+			! again_at dummy_xmit "$(site_of dummy_xmit)" || break
+			echo "$go a one" > $do
+		done
 		equal "attached to what came after" "$(cat enabled_functions)" ''
 		echo "$go a one" > $do
 	done <<< $'direct direct not-direct\nipmodify register unregister'

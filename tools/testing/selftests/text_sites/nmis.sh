@@ -13,14 +13,15 @@ ENTERED='^(asm_|(sync_regs|error_entry)$)'
 # As the kernel counts them, on all CPUs
 nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
 
+nmis_come() { [ "$(nmis)" -gt "$before" ]; }
+
 need_nmis()
 {
 	before=$(nmis)
 	trap 'stop_jobs; ! grep -q "^nmi_test " /proc/modules || rmmod nmi_test; remove_copies' EXIT
 	[ -e "$MODULE" ] || skip "no module nmi_test"
 	insmod "$MODULE"
-	sleep 1
-	[ "$(nmis)" -gt "$before" ] || skip "no NMIs come"
+	within 20 nmis_come || skip "no NMIs come"
 }
 
 # enough: have enough come, and enough of them when a breakpoint was there?
@@ -75,9 +76,8 @@ the_functions_of_the_handler_on_and_off()
 	until_enough on_and_off
 	echo function > current_tracer
 	echo > trace
-	sleep 1
+	within 20 grep -q ': nmi_test_9 <-at_nmi' trace || fail "not in the trace"
 	echo 0 > tracing_on
-	grep -q ': nmi_test_9 <-at_nmi' trace || fail "not in the trace"
 	equal "text" "$(site_text '.* \[nmi_test\]')" "call $(wc -l < enabled_functions)"
 }
 

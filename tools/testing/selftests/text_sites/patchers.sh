@@ -57,7 +57,7 @@ kprobes()
 	local optimized=-q
 	if [ -e $OPTIMIZATION ]; then echo 1 > $OPTIMIZATION; else optimized=-qv; fi
 	echo 1 > events/kprobes/enable &&
-		within 3 grep $optimized OPTIMIZED $DEBUG/kprobes/list &&
+		within 20 grep $optimized OPTIMIZED $DEBUG/kprobes/list &&
 		echo 0 > events/kprobes/enable || return
 	[ -e $OPTIMIZATION ] || return 0
 	echo 0 > $OPTIMIZATION &&
@@ -131,7 +131,8 @@ livepatch()
 		grep -q 'has been live patched' /proc/cmdline || good=''
 	echo 0 > $LIVEPATCH/enabled
 	within 20 test ! -e $LIVEPATCH
-	rmmod livepatch_sample && [ "$good" ] && ! grep -q 'has been live patched' /proc/cmdline
+	# The directory goes before the module's last reference does.
+	within 20 rmmod livepatch_sample && [ "$good" ] && ! grep -q 'has been live patched' /proc/cmdline
 }
 
 processors()
@@ -313,6 +314,17 @@ text_changed()
 	done
 }
 
+# What a round that was not good may have left on is off, and nothing in the text any more.
+all_off()
+{
+	reset_tracing
+	echo 0 > events/enable
+	# This waits until none is optimized.
+	[ ! -e $OPTIMIZATION ] || echo 0 > $OPTIMIZATION
+	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
+	sleep 1
+}
+
 all_at_once()
 {
 	local all name end jobs=()
@@ -325,8 +337,7 @@ all_at_once()
 	for name in $all; do
 		( set +e; trap '' EXIT; "$name" ) > /dev/null 2>&1 || :
 	done
-	reset_tracing
-	sleep 1
+	all_off
 	text_to /tmp/patchers_before
 
 	rm -f /tmp/patchers_wrong /tmp/patchers_rounds /tmp/patchers_said_*
@@ -338,8 +349,7 @@ all_at_once()
 	done
 	wait "${jobs[@]}"
 	stop_jobs
-	reset_tracing
-	sleep 1
+	all_off
 	sort /tmp/patchers_rounds | xargs echo "#"
 	[ ! -e /tmp/patchers_wrong ] || fail "wrong values in a module"
 	for name in $all; do

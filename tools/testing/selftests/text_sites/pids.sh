@@ -52,15 +52,18 @@ switched_on_while_tracing()
 children_with_the_option()
 {
 	echo 1 > options/function-fork
-	( sleep 0.3; cat /proc/version > /dev/null; ls > /dev/null ) & local pid=$!
+	rm -f /tmp/go
+	mkfifo /tmp/go
+	( read -r _ < /tmp/go; cat /proc/version > /dev/null; ls > /dev/null ) & local pid=$!
 	echo $pid > set_ftrace_pid
 	echo 'vfs_*' > set_ftrace_filter
 	echo function > current_tracer
+	echo > /tmp/go
 	wait $pid
 	echo 0 > tracing_on
 	[ "$(pids | wc -w)" -ge 3 ] || fail "traced: $(pids)"
 	# Tasks are freed some time after their end
-	within 5 no_pids || :
+	within 60 no_pids || :
 	equal "gone with their tasks" "$(cat set_ftrace_pid)" ""
 	echo 0 > options/function-fork
 }
@@ -88,7 +91,7 @@ the_last_task_exits()
 	equal "pids" "$(< set_event_pid)" $pid
 	kill $pid
 	wait $pid || :
-	within 5 no_event_pids || fail "it is still there: $(< set_event_pid)"
+	within 60 no_event_pids || fail "it is still there: $(< set_event_pid)"
 	echo >> set_event_pid
 	echo $$ >> set_event_pid
 	equal "another" "$(< set_event_pid)" $$

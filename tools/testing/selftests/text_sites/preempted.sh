@@ -91,21 +91,40 @@ preemption_is_off() { [ -n "$(ps -C preempt_test -o pid=)" ]; }
 # When another task wants the processor, a task that switches few functions offers the remaining
 # passes to the thread. It takes them back if the thread cannot run: here, preemption is off on the
 # thread's processor for four seconds, the longest that the module can count to on 32 bits.
+#
+# A switch that waits for the thread takes seconds each time, one that a busy host delays does not:
+# of some times, one must be good, in which the thread was asked.
 functions_are_switched_while_the_thread_waits()
 {
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
-	local took most=0 n=0 function job queued
+	local most queued _
 	modprobe -n preemptirq_delay_test 2> /dev/null || skip "no module preemptirq_delay_test"
 	taskset -p -c 1 $BASHPID > /dev/null
 	thread_on 0
-	trap 'stop_jobs; thread_on "$(< /sys/devices/system/cpu/online)"; rmmod preemptirq_delay_test' EXIT
+	trap 'stop_jobs; thread_on "$(< /sys/devices/system/cpu/online)"; rmmod preemptirq_delay_test 2> /dev/null || :' EXIT
 	mkdir instances/a
 	echo 1 > instances/a/events/sched/sched_kthread_work_queue_work/enable
 	echo vfs_read > set_ftrace_filter
 	echo function > current_tracer
 	while :; do :; done &
+	while :; do sleep 0.001; done &
+	for _ in 1 2 3 4 5; do
+		switch_while_the_thread_waits
+		[ "$most" -ge 1500 ] || [ "$queued" = 0 ] || break
+	done
+	rmdir instances/a
+	[ "$most" -lt 1500 ] || fail "one takes $most ms"
+	[ "$queued" -gt 0 ] || fail "nobody wanted the processor meanwhile"
+}
+
+# Sets $most, how many ms a switch took at most, and $queued, how often the thread was asked.
+switch_while_the_thread_waits()
+{
+	local took n=0 function job
+	most=0
+	echo > instances/a/trace
 	modprobe preemptirq_delay_test test_mode=preempt delay=4200000 cpu_affinity=0 & job=$!
-	within 4 preemption_is_off || fail "preemption is not off"
+	within 60 preemption_is_off || fail "preemption is not off"
 	while kill -0 $job 2> /dev/null; do
 		for function in vfs_write vfs_read; do
 			took=${EPOCHREALTIME/./}
@@ -115,11 +134,10 @@ functions_are_switched_while_the_thread_waits()
 			n=$((n + 1))
 		done
 	done
+	wait "$job"
+	rmmod preemptirq_delay_test
 	queued=$(grep -c patch_work_func instances/a/trace || :)
-	rmdir instances/a
 	echo "# $n times, $most ms at most; the thread was asked $queued times"
-	[ $most -lt 1500 ] || fail "one takes $most ms"
-	[ "$queued" -gt 0 ] || skip "nobody wanted the processor meanwhile"
 }
 
 run_tests preempted_while_tracers_come_and_go preempted_while_functions_return \

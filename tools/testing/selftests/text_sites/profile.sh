@@ -256,20 +256,20 @@ no_memory_for_more_functions()
 	equal "messages" "$(no_memory)" $((before + 1))
 }
 
+# more_functions_than NUMBER: CPU 0 has called
+more_functions_than() { [ "$(functions 0 | wc -l)" -gt "$1" ]; }
+
 # More than there is memory for at first
 many_functions()
 {
 	local nr
 	start '*'
 	load &
-	for _ in $(seq 20); do
-		sleep 0.5
-		nr=$(functions 0 | wc -l)
-		[ "$nr" -le 600 ] || break
-	done
+	within 60 more_functions_than 600 || :
+	nr=$(functions 0 | wc -l)
 	at_least "functions" "$nr" 600
 	echo clear > $FILE
-	sleep 0.5
+	within 60 more_functions_than 100 || :
 	stop
 	nr=$(functions 0 | wc -l)
 	at_least "functions, the second time" "$nr" 100

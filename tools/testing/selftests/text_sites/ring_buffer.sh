@@ -62,16 +62,24 @@ record()
 	echo > trace
 }
 
-# run [SECONDS]: let events come
+# run [COMMAND...]: let events come, for a third of a second or until COMMAND succeeds
 run()
 {
 	echo 1 > $PARAMETERS/run
-	sleep "${1:-0.3}"
+	sleep 0.3
+	# On a busy host that was no time. There is room for as much in ten seconds.
+	within 10 enough_passes || :
+	[ $# -eq 0 ] || within 10 "$@" || :
 	echo 0 > $PARAMETERS/run
 	echo "# passed: $(passes | xargs)"
-	# Those of a task, of both interrupts and, if they come at all, of NMIs
+	enough_passes || fail "too few passes"
+}
+
+# Those of a task, of both interrupts and, if they come at all, of NMIs
+enough_passes()
+{
 	passes | awk '$2 < 50 && ($1 != "nmi" || nmis) { exit 1 }' \
-		nmis="$(grep -c apic_extnmi=all /proc/cmdline)" || fail "too few passes"
+		nmis="$(grep -c apic_extnmi=all /proc/cmdline)"
 }
 
 # Lines "CONTEXT NUMBER": how often everything was passed
@@ -239,14 +247,16 @@ what_is_overwritten_is_counted()
 	done
 }
 
+many_are_dropped() { [ "$(statistics 'dropped events')" -gt 1000 ]; }
+
 what_does_not_fit_is_dropped()
 {
 	need_module
 	echo 0 > options/overwrite
 	echo 64 > buffer_size_kb
 	record function event marker
-	run
-	[ "$(statistics 'dropped events')" -gt 1000 ] || fail "nothing was dropped"
+	run many_are_dropped
+	many_are_dropped || fail "nothing was dropped"
 	equal "entries" "$(statistics entries 'dropped events')" $((3 * $(passed)))
 	equal "overrun" "$(statistics overrun 'commit overrun')" 0
 	read_all -g
@@ -294,7 +304,7 @@ seen_by()
 	for nr in 1 2 3; do
 		until [ "$(cut -d' ' -f3 /proc/$reader/stat)" = S ]; do sleep 0.05; done
 		taskset 1 sh -c "echo 1 > $PARAMETERS/once"
-		within 10 has_seen $nr || fail "$pipe: $kind $nr was not seen"
+		within 60 has_seen $nr || fail "$pipe: $kind $nr was not seen"
 	done
 	kill $reader
 	wait $reader || :

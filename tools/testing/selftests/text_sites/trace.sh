@@ -135,6 +135,9 @@ writer()
 # overrun: how many events have been overwritten
 overrun() { cat per_cpu/cpu*/stats | awk '$1 == "overrun:" { n += $2 } END { print n }'; }
 
+# more_than NUMBER: have been overwritten
+more_than() { [ "$(overrun)" -gt "$1" ]; }
+
 # Each piece is read by a program of its own, which gives the writers time.
 reading_ends_while_writers_come_round()
 {
@@ -143,6 +146,8 @@ reading_ends_while_writers_come_round()
 	writer 1 2> /dev/null & writer 2 2> /dev/null &
 	for size in 16 64; do
 		echo $size > buffer_size_kb
+		before=$(overrun)
+		within 60 more_than "$before" || fail "the writers do not come round"
 		before=$(overrun)
 		exec 3< trace
 		: > /tmp/read
