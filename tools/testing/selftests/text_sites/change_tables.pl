@@ -35,8 +35,12 @@ my ($path, @only) = @ARGV;
 my ($any, $seed) = @only && $only[0] eq 'any' ? @only[1, 2] : (0, 0);
 @only = () if $any;
 my $name = $path =~ s{.*/|\.ko$}{}gr;
-my @tables = qw(__dynfunc_sites __value_sites __value_refs __marker_sites __marker_refs);
-unshift @tables, '__mcount_loc' if `zcat /proc/config.gz` =~ /^CONFIG_FTRACE_ENGINE_TEXT_SITES=y/m;
+# What each table is there for, in the order in which they are changed
+my @options = ([ '__mcount_loc', 'FTRACE_ENGINE_TEXT_SITES' ], [ '__dynfunc_sites', 'JUMP_FUNCTION' ],
+	       [ '__value_sites', 'IMMEDIATE_VALUES' ], [ '__value_refs', 'IMMEDIATE_VALUES' ],
+	       [ '__marker_sites', 'MARKERS' ], [ '__marker_refs', 'MARKERS' ]);
+my $config = `zcat /proc/config.gz`;
+my @tables = map { $_->[0] } grep { $config =~ /^CONFIG_$_->[1]=y/m } @options;
 my %record = map { $_ => /refs/ ? 4 : 8 } @tables;
 my @elsewhere = map { [split /:/] } grep { /:/ } @only;
 @tables = grep { !/:/ } @only if @only;
@@ -54,6 +58,9 @@ my %section;
 for my $header (@header) {
 	my ($at, $offset, $size) = unpack "L \@$OFFSET ${WORD}2", substr $file, $header, $shentsize;
 	$section{unpack 'Z*', substr $file, $names + $at} = { header => $header, at => $offset, size => $size };
+}
+for my $table (@tables) {
+	die "# FAIL: $path has no $table\n" if !$section{$table} || !$section{$table}{size};
 }
 
 # set_header MODULE, SECTION, FIELD, VALUE: a field of the section's header
@@ -336,7 +343,7 @@ sub some_changed
 try('nothing changed', 'right', $file);
 if ($any) {
 	srand($seed);
-	my @there = grep { $section{$_} && relocs($_) } @tables;
+	my @there = grep { relocs($_) } @tables;
 	my @sites = grep { !/refs/ } @there;
 	for my $i (1 .. $any) {
 		my ($expect, $what, $module) = some(2) ? put_together($sites[some(scalar @sites)])
@@ -347,7 +354,7 @@ if ($any) {
 	@tables = ();
 }
 elsewhere($_->[0], unpack 'q>', pack 'H*', $_->[1]) for @elsewhere;
-for my $table (grep { $section{$_} } @tables) {
+for my $table (@tables) {
 	my ($at, $size) = @{ $section{$table} }{qw(at size)};
 	my $nr = $size / $record{$table};
 	my %reloc = relocs($table);

@@ -8,6 +8,8 @@ need_modules()
 {
 	[ -e "$HERE/test_modules/tables_test.ko" ] || skip "no module tables_test"
 	command -v perl > /dev/null || skip "no perl"
+	# What a kernel without text sites has of all this is no tables
+	configured TEXT_SITES || skip "no text sites"
 }
 
 whatever_a_table_holds()
