@@ -348,9 +348,11 @@ ok(!-e "$build/text_sites/kernel/half.o", '  leaves no file that may be half of 
 ok(-e "$build/text_sites/kernel/table.o", '  and those made long before');
 
 # Two makes at once
-my $pid = open my $lock, '-|', 'flock', "$build/lock", 'sh', '-c', 'echo; sleep 1' or die;
+my $pid = open my $lock, '-|', 'flock', "$build/lock", 'sh', '-c',
+	"echo; for i in \$(seq 600); do ! grep -qs waiting $dir/second || exit; sleep 0.1; done" or die;
 <$lock>;
-like(works('a second make', $kernel), qr/^steps: another make is at work in \S+: waiting/, '  waits and says so');
+works('a second make', "$kernel >$dir/second 2>&1");
+like(get("$dir/second"), qr/^steps: another make is at work in \S+: waiting/, '  waits and says so');
 close $lock;
 
 # The machine: an emulator that finds in the root file system how to end
@@ -369,14 +371,14 @@ printf '[    1.0] booted\r\n' >"$console"
 eval "$(grep -aom1 'JOB.*' "$initrd" | sed 's/JOB//')"
 END
 put("$dir/qemu.saved", get("$bin/qemu-system-x86_64"));
-my $machine = "PATH=$bin:\$PATH $harness/vm/machine --timeout 2";
+my $machine = "PATH=$bin:\$PATH $harness/vm/machine --timeout 60";
 fails('no kernel', "$harness/vm/machine --kernel $dir/none -c true", qr/^machine: no kernel: /, 1);
 fails('no job', "$harness/vm/machine", qr/^machine: no job/, 1);
 fails('no such job', "$harness/vm/machine $dir/none.sh", qr/^machine: no job: /, 1);
 my ($out, $status) = run(qq($machine -c 'JOBprintf "one\\ntwo"; printf "\\n\$end 7\\n"'));
 is($out, "one\ntwo", "the job's output, to the byte");
 is($status, 7, "the job's status");
-($out, $status) = run(qq($machine -c 'JOBecho one; exec sleep 9'));
+($out, $status) = run(qq($machine --timeout 2 -c 'JOBecho one; exec sleep 60'));
 like($out, qr/^one\nmachine: no end within 2 seconds.*\n  \| .*booted\n\z/, 'a machine that hangs');
 is($status, 124, '  its status');
 ($out, $status) = run(qq($machine -c 'JOBecho one; echo "[ 2.0] Kernel panic - not syncing: x" >>"\$console"'));
@@ -414,7 +416,7 @@ put("$bin/qemu-system-x86_64", get("$dir/qemu.saved"));
 
 # Another architecture: no user space, and the console is all there is
 put("$dir/config/variant-foreign.config", "# arch: arm64\n# alone\n");
-my $bare = "PATH=$bin:\$PATH VARIANT=foreign $harness/vm/bare --timeout 2";
+my $bare = "PATH=$bin:\$PATH VARIANT=foreign $harness/vm/bare --timeout 60";
 my $image = "$build/text_sites-foreign/arch/arm64/boot/Image";
 fails('no machine for this one', "$harness/vm/bare", qr/^bare: no machine for '': /, 1);
 fails('no kernel for another architecture', $bare, qr/^bare: no kernel: /, 1);
@@ -430,7 +432,7 @@ put("$dir/toy.console", "1..1\n${suite}[    1.000000] reboot: Power down\r\n");
 is(works('a kernel that switches itself off', $bare), '', '  has nothing to say');
 put("$dir/toy.console", "1..1\n$suite");
 fails('one that does not', $bare, qr/^  \| ok 1 marker$/);
-put("$dir/machines.tab", "foreign tests multi\@cortex-a57 2 2 kunit.enable=1 kunit:all\n");
+put("$dir/machines.tab", "foreign tests multi\@cortex-a57 2 60 kunit.enable=1 kunit:all\n");
 my $foreign = "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab GROUP=foreign VARIANT=foreign " .
 	"$steps test-begin test-machine test-end";
 ($out, $status) = run($foreign);
@@ -446,7 +448,7 @@ unlink "$bin/qemu-system-aarch64";
 ($out, $status) = run("TS_SOURCE=$dir/none.tar.xz $steps test-begin tree test-end");
 like($out, qr/\nFAIL tree: .*\n0 passed, 1 failed\n\z/, 'a test run that cannot begin says so in its last line');
 isnt($status, 0, '  and fails');
-put("$dir/machines.tab", "# GROUP\nplain dead single 2 2 - all\n");
+put("$dir/machines.tab", "# GROUP\nplain dead single 2 60 - all\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/\nFAIL dead: run: ran no tests, status 125 .*\n1 passed, 1 failed\n\z/, 'a machine that dies is a test that failed');
 isnt($status, 0, '  and fails');
@@ -455,7 +457,7 @@ like($out, qr/^test-machine: dead: booting, 1 of 1 \(log: /m, '  and how far it 
 like($out, qr/^test-machine: dead: booting, 1 of 1, all until \d\d:\d\d \(log: /m,
 	'  and the next time, when it will have ended');
 
-put("$dir/machines.tab", "plain,long base-a single 2 2 - ftrace:a/*,!a/no*\nplain other single 2 2 - all\nlong base-b single 2 2 - all\n");
+put("$dir/machines.tab", "plain,long base-a single 2 60 - ftrace:a/*,!a/no*\nplain other single 2 60 - all\nlong base-b single 2 60 - all\n");
 put("$dir/list.tab", "# a comment\nftrace: a/one.tc\tfail\twhy\nftrace: a/no.tc\tfail\twhy\nother: a/two.tc\tfail\twhy\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab TS_LIST=$dir/list.tab MACHINES='base-*' " .
 	"$steps test-begin test-machine test-end");
@@ -484,10 +486,10 @@ put("$dir/config/engine-classic.off", "CONFIG_CLASSIC\nCONFIG_A\nCONFIG_B\nCONFI
 put("$dir/config/variant-c.config", "# engine: classic\nCONFIG_C=y\n");
 put("$dir/machines.tab", <<'END');
 # GROUP
-plain,classic one single 1 2 - all
-more one single@old 1 2 - all
-b two single 1 2 - all
-c three single 1 2 - all
+plain,classic one single 1 60 - all
+more one single@old 1 60 - all
+b two single 1 60 - all
+c three single 1 60 - all
 END
 
 # all ONLY: what test-all says, its status, and the kernels that were booted
@@ -518,7 +520,7 @@ isnt($status, 0, '  as does the whole');
 put("$top/kernel/compile.sh", "true\n");
 is((all('b-* c-*'))[1], 0, '  until they can');
 like((all('c-*'))[0], qr/^b +kernel log +1 .*\n +text_sites +1 .* -  \S+ of \S+\n/m, 'what has run before is listed');
-put("$dir/machines.tab", get("$dir/machines.tab") =~ s/b two single 1 2/b two single 1 3/r);
+put("$dir/machines.tab", get("$dir/machines.tab") =~ s/b two single 1 60/b two single 1 61/r);
 like((all('c-*'))[0], qr/^b +text_sites +- .* 1  -\n/m, '  unless it has run in another way');
 job('not ok');
 unlink glob "$build/results/*/*";
@@ -526,11 +528,12 @@ unlink glob "$build/results/*/*";
 like($out, qr/^FAIL c-three: it /m, '  a test that fails');
 isnt($status, 0, '  fails the whole');
 unlike($out, qr/^NOT RUN/m, '  what is not asked for is not missed');
-put("$copy/vm/kselftest.sh", "JOB sleep 3; printf '1..1\\nok 1 - it\\n\\n%s 0\\n' \"\$end\"\n");
+put("$dir/machines.tab", get("$dir/machines.tab") =~ s/c three single 1 60/c three single 1 2/r);
+put("$copy/vm/kselftest.sh", "JOB sleep 4; printf '1..1\\nok 1 - it\\n\\n%s 0\\n' \"\$end\"\n");
 unlink glob "$build/results/*/*";
 ($out, $status) = all('c-*');
 like($out, qr/^FAIL c-three: run: ran no tests, status 124 /m, '  as does one that takes too long');
-$ENV{SLOW} = 3;
+$ENV{SLOW} = 30;
 is((all('c-*'))[1], 0, '  but may take longer the next time');
 delete $ENV{SLOW};
 fails('no such machine', "PATH=$bin:\$PATH ONLY='none-*' TS_MACHINES=$dir/machines.tab $copy/test-all",
@@ -567,13 +570,13 @@ like(works('a test that needs no machine', $host), qr/\n1 passed, 0 failed\n\z/,
 put("$top/kernel/other.c", "two\n");
 like(works('  again', $host), qr/^test-host: toy: as before: 1 passed.*\n1 passed, 0 failed\n\z/ms,
 	'  is not run again, and counts');
-put("$dir/machines.tab", "# GROUP\nplain one single 1 2 - all\n");
+put("$dir/machines.tab", "# GROUP\nplain one single 1 60 - all\n");
 job('ok');
 my $again = "PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $copy/steps test-begin test-machine test-end";
 unlike(works('  machines', $again), qr/host/, '  do not have its result');
 like(works('  again', $again), qr/^test-machine: one: as before: 2 passed/m, '  are not run again');
 like(works('  with AGAIN=1', "AGAIN=1 $again"), qr/^test-machine: one: booting/m, '  are');
-put("$dir/machines.tab", "# GROUP\nplain one single 1 2 more all\n");
+put("$dir/machines.tab", "# GROUP\nplain one single 1 60 more all\n");
 like(works('  of another kind', $again), qr/^test-machine: one: booting/m, '  are, too');
 put("$dir/list.tab", "one: another\tfail\twhy\n");
 like(works('  with another list of failures', "TS_LIST=$dir/list.tab $again"),
@@ -663,8 +666,8 @@ is(works('make', "$make shell"), ",,,2,single,max: packages tree kernel rootfs s
 	'  with the tested kernel if there is one');
 
 # progress on a terminal
-for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:00, about 0:00 left \(log: shown\)/, qr/\rm: 3 lines, 0:00 \(log: shown\)\e\[K\r\n\z/],
-     ['a\nb\n', 0, qr/^\rm: 1 lines, 0:00 /, qr/\rm: 2 lines, 0:00 [^\r]*\r\n\z/]) {
+for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:0\d, about 0:0\d left \(log: shown\)/, qr/\rm: 3 lines, 0:0\d \(log: shown\)\e\[K\r\n\z/],
+     ['a\nb\n', 0, qr/^\rm: 1 lines, 0:0\d /, qr/\rm: 2 lines, 0:0\d [^\r]*\r\n\z/]) {
 	my ($lines, $expected, $first, $last) = @$_;
 	($out) = run("script -qec \"printf '$lines' | '$harness/progress' m '$dir/log' shown 0 $expected\" /dev/null </dev/null");
 	like($out, $first, "progress of $expected lines");

@@ -1209,7 +1209,8 @@ sub test_large
 	my $time = (times)[2] + (times)[3] - $before;
 	is($out . $err, "mcount_loc: large: 30000 sites kept, 0 dropped\n",
 	   'large: sort');
-	cmp_ok($time, '<', 1.5, 'large: in less than 1.5 s');
+	# Less than a second; one that looks at all sites for each takes minutes.
+	cmp_ok($time, '<', 15, 'large: in less than 15 s');
 }
 
 # A site that its entry only just reaches, and not from where sorting puts the entry: there

@@ -61,13 +61,13 @@ main()
 	record
 	trace-cmd report -i "$work/trace.dat" 2>/dev/null | tr -d '_' >"$work/report"
 	start
-	for _ in {1..60}; do
+	for _ in {1..300}; do
 		window=$(xdotool search --name '^Kernel Shark .*trace\.dat' 2>/dev/null) && break
 		sleep 1
 	done
 	[ -n "$window" ] || fail_with "$log" "KernelShark shows no window"
 	xdotool windowsize "$window" 1400 1000
-	for _ in {1..5}; do
+	for _ in {1..60}; do
 		sleep 2
 		shown=$(seen)
 		[ "$shown" -lt $((rows * 3 / 4)) ] || break

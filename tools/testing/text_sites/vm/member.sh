@@ -64,6 +64,10 @@ agent1)
 agent2)
 	up eth0 10.2.0.2/24
 	trace-cmd agent -N 10.2.0.1 >/dev/null &
+	# The other machine calls it (port 823) as soon as this one answers.
+	until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':0337 [0-9A-F]*:0000 0A '; do
+		sleep 0.1
+	done
 	up eth1 10.1.0.2/24
 	nc -l -p 9
 	;;
