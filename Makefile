@@ -157,7 +157,7 @@ test-host:
 	$(STEPS) test-begin packages tree series test-host test-end
 model:
 	$(STEPS) packages
-	@prove -v tools/testing/text_sites/host/model.t
+	@MODEL=all prove -v tools/testing/text_sites/host/model.t
 mutants:
 	$(STEPS) packages
 	@tools/testing/text_sites/mutants/run

@@ -13,7 +13,7 @@ BASE=${BASE:-}
 
 VARIANT=${VARIANT:-}
 # of_variant WORD: what the variant's configuration says behind `# WORD: `, if anything
-of_variant() { sed -n "s/^# $1: //p" "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :; }
+of_variant() { [ -z "$VARIANT" ] || sed -n "s/^# $1: //p" "$CONFIG/variant-$VARIANT.config" 2>/dev/null || :; }
 
 ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}

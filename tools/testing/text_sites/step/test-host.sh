@@ -19,8 +19,8 @@ of()
 			stamp "kernel-$KERNEL"
 			(cd "$TOP" && sums "$HARNESS" [A-Z]*)
 		fi
-		# How much damage.t does
-		echo "${DAMAGE:-} ${DAMAGE_SEED:-}"
+		# How much damage.t does, and model.t
+		echo "${DAMAGE:-} ${DAMAGE_SEED:-} ${MODEL:-}"
 		sha256sum "$1" "$HARNESS"/host/*.pm
 		dpkg-query -W -f='${Package} ${Version}\n'
 	} | hash
