@@ -24,13 +24,20 @@ skip()
 	exit "$KSFT_SKIP"
 }
 
+# Instances that the kernel makes in memory set aside when it boots; they stay.
+boot_instances()
+{
+	tr ' ' '\n' < /proc/cmdline | sed -n 's/^trace_instance=\([^@]*\)@.*/\1/p'
+}
+
 # The state that every test starts with
 reset_tracing()
 {
 	cd $TRACING || exit 1
 	local instance
 	for instance in instances/*/; do
-		[ ! -d "$instance" ] || rmdir "$instance"
+		instance=${instance%/}
+		[ ! -d "$instance" ] || boot_instances | grep -qxF "${instance##*/}" || rmdir "$instance"
 	done
 	echo 0 > tracing_on
 	echo nop > current_tracer
