@@ -35,12 +35,13 @@ my ($path, @only) = @ARGV;
 my ($any, $seed) = @only && $only[0] eq 'any' ? @only[1, 2] : (0, 0);
 @only = () if $any;
 my $name = $path =~ s{.*/|\.ko$}{}gr;
-# What each table is there for, in the order in which they are changed
+# The option that each table belongs to, in the order in which the tables are changed. A kernel
+# that does not show its configuration is taken to have all of them.
 my @options = ([ '__mcount_loc', 'FTRACE_ENGINE_TEXT_SITES' ], [ '__dynfunc_sites', 'JUMP_FUNCTION' ],
 	       [ '__value_sites', 'IMMEDIATE_VALUES' ], [ '__value_refs', 'IMMEDIATE_VALUES' ],
 	       [ '__marker_sites', 'MARKERS' ], [ '__marker_refs', 'MARKERS' ]);
-my $config = `zcat /proc/config.gz`;
-my @tables = map { $_->[0] } grep { $config =~ /^CONFIG_$_->[1]=y/m } @options;
+my $config = -e '/proc/config.gz' ? `zcat /proc/config.gz` : undef;
+my @tables = map { $_->[0] } grep { !defined $config || $config =~ /^CONFIG_$_->[1]=y/m } @options;
 my %record = map { $_ => /refs/ ? 4 : 8 } @tables;
 my @elsewhere = map { [split /:/] } grep { /:/ } @only;
 @tables = grep { !/:/ } @only if @only;

@@ -8,7 +8,6 @@ need_modules()
 {
 	[ -e "$HERE/test_modules/tables_test.ko" ] || skip "no module tables_test"
 	command -v perl > /dev/null || skip "no perl"
-	# What a kernel without text sites has of all this is no tables
 	configured TEXT_SITES || skip "no text sites"
 }
 
@@ -47,4 +46,14 @@ anything_at_random()
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }
 
-run_tests anything_at_random whatever_a_table_holds what_is_in_a_module_that_is_not_needed
+# This module has functions, but none of what the other tables are of.
+a_table_that_is_not_there_is_noticed()
+{
+	need_modules
+	! perl "$HERE/change_tables.pl" "$HERE/test_modules/ops_test.ko" > /tmp/said 2>&1 ||
+		fail "it is not noticed"
+	grep -q 'ops_test.ko has no __[a-z]*_sites$' /tmp/said || fail "$(< /tmp/said)"
+}
+
+run_tests anything_at_random whatever_a_table_holds what_is_in_a_module_that_is_not_needed \
+	a_table_that_is_not_there_is_noticed
