@@ -24,7 +24,8 @@ skip()
 	exit "$KSFT_SKIP"
 }
 
-# Instances that the kernel makes in memory set aside when it boots; they stay.
+# boot_instances: the names of those in reserved memory, which the kernel's command line asks for.
+# They cannot be removed.
 boot_instances()
 {
 	tr ' ' '\n' < /proc/cmdline | sed -n 's/^trace_instance=\([^@]*\)@.*/\1/p'
@@ -142,8 +143,7 @@ within()
 	done
 }
 
-# is_asleep PID NAME: it is that program by now, and waits for something. Nothing is started
-# to look at it.
+# is_asleep PID NAME: the process executes the program NAME, and sleeps. This starts no process.
 is_asleep()
 {
 	local state
@@ -263,8 +263,8 @@ count_syncs()
 	fi
 	echo "p:sync $where" > kprobe_events
 	echo 1 > events/kprobes/sync/enable
-	# Until the jumps of tracepoints that had probes just before lead to the new ones: after
-	# grace periods, each of which an instance that goes waits for as well, and a kworker's work.
+	# A kworker leads the jumps of tracepoints that had other probes just before to the new ones,
+	# after up to two grace periods. To remove an instance waits for these, the sleep for the kworker.
 	local _
 	for _ in 1 2 3; do
 		mkdir instances/settle

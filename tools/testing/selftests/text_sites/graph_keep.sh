@@ -116,7 +116,7 @@ values()
 	[ "$(count 'vfs_statx\(\);')" -gt 0 ] || fail "no function that returns an int"
 }
 
-# Does none of them take long? On a busy host, one may.
+# Three sleeps; fails if a busy host has made one of them long
 short_sleeps()
 {
 	local i start
@@ -276,7 +276,7 @@ a_task_that_sleeps_in_a_tree()
 	exec 9<> /tmp/fifo
 	cat /tmp/fifo > /dev/null &
 	within 60 is_asleep $! cat || fail "it does not wait"
-	# One is used by who reads how many are.
+	# The program that reads the file uses one itself.
 	[ "$(used)" -ge 2 ] || fail "no page in use"
 	equal "lines" "$(calls | wc -l)" 0
 	# This has no effect, also on what is in a tree.
@@ -328,7 +328,7 @@ not_followed_until_it_returns()
 	sleep 2 &
 	sleeper=$!
 	# Not by a sleep: on a slow machine, that could take longer than 400 ms, too.
-	while [ -e /proc/$sleeper ] && ! grep -q '(sleep) S' /proc/$sleeper/stat; do
+	while [ -e /proc/$sleeper ] && ! is_asleep $sleeper sleep; do
 		read -rt 0.05 -u "$nothing" _ || :
 	done
 	echo > set_graph_notrace
@@ -390,7 +390,7 @@ says_what_is_lost()
 	mkfifo /tmp/fifo
 	trap 'stop_jobs; end; rm -f /tmp/fifo' EXIT
 	exec 9<> /tmp/fifo
-	# One that begins while something else reads may have none; another one gets that page then.
+	# A cat that starts while another program reads may get no page; a later cat gets that page.
 	for ((i = 0; i < 2 * all; i++)); do
 		cat /tmp/fifo > /dev/null &
 		within 60 is_asleep $! cat || fail "it does not wait"

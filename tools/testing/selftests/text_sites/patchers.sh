@@ -314,14 +314,16 @@ text_changed()
 	done
 }
 
-# What a round that was not good may have left on is off, and nothing in the text any more.
+# Switch off what a round that was not good may have left on.
 all_off()
 {
 	reset_tracing
 	echo 0 > events/enable
-	# This waits until none is optimized.
-	[ ! -e $OPTIMIZATION ] || echo 0 > $OPTIMIZATION
-	[ ! -e $OPTIMIZATION ] || echo 1 > $OPTIMIZATION
+	if [ -e $OPTIMIZATION ]; then
+		# Writing 0 waits until no kprobe is optimized.
+		echo 0 > $OPTIMIZATION
+		echo 1 > $OPTIMIZATION
+	fi
 	sleep 1
 }
 
