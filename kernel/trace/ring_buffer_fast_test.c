@@ -911,8 +911,8 @@ static void fast_test_sabotage(struct kunit *test)
 }
 
 /*
- * Each setup is a test of its own in the longest ones: the kernel complains of a task that
- * waits for minutes, as the one that runs the tests would. Counted from 1, as NULL is none.
+ * The longest tests run once for each setup: KUnit waits uninterruptibly for a test, and the
+ * kernel reports a task that does so for minutes. Setups count from 1, as NULL ends the list.
  */
 static const void *fast_next_setup(const void *last, char *desc)
 {
@@ -924,20 +924,18 @@ static const void *fast_next_setup(const void *last, char *desc)
 	return (void *)(nr + 1);
 }
 
-static struct fast_scenario fast_scenario_of(struct kunit *test, unsigned int nr)
+static unsigned int fast_setup(struct kunit *test)
 {
-	const unsigned int setup = (unsigned long)test->param_value - 1;
-
-	return (struct fast_scenario) { .nr = nr, .setup = setup };
+	return (unsigned long)test->param_value - 1;
 }
 
 static void fast_test_one_in(struct kunit *test, int context, bool carry)
 {
-	struct fast_scenario scenario = fast_scenario_of(test, 1);
+	struct fast_scenario scenario = {
+		.nr = 1, .setup = fast_setup(test), .context = context, .carry = carry,
+	};
 	struct fast_injection *one = &scenario.injection[0];
 
-	scenario.context = context;
-	scenario.carry = carry;
 	for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
 		for (one->what = 0; one->what < FAST_WHATS; one->what++)
 			fast_check(test, &scenario);
@@ -948,7 +946,7 @@ static void fast_test_one_in(struct kunit *test, int context, bool carry)
 static void fast_test_one(struct kunit *test)
 {
 	static const int contexts[] = { 0, SOFTIRQ_OFFSET, HARDIRQ_OFFSET, NMI_OFFSET };
-	const unsigned int setup = fast_scenario_of(test, 1).setup;
+	const unsigned int setup = fast_setup(test);
 	int i;
 
 	if (!setup) {
@@ -966,11 +964,11 @@ static void fast_test_one(struct kunit *test)
 
 static void fast_test_deep_in(struct kunit *test, bool carry)
 {
-	struct fast_scenario scenario = fast_scenario_of(test, 2);
+	struct fast_scenario scenario = {
+		.nr = 2, .setup = fast_setup(test), .deep = true, .carry = carry,
+	};
 	struct fast_injection *one = &scenario.injection[0], *two = &scenario.injection[1];
 
-	scenario.deep = true;
-	scenario.carry = carry;
 	for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
 		for (one->what = 0; one->what <= FAST_DISCARD; one->what++) {
 			for (two->what = 0; two->what < FAST_WHATS; two->what++)
@@ -988,7 +986,7 @@ static void fast_test_deep(struct kunit *test)
 
 static void fast_test_two(struct kunit *test)
 {
-	struct fast_scenario scenario = fast_scenario_of(test, 2);
+	struct fast_scenario scenario = { .nr = 2, .setup = fast_setup(test) };
 	struct fast_injection *one = &scenario.injection[0], *two = &scenario.injection[1];
 
 	for (one->at = 0; one->at < RB_FAST_STEPS; one->at++) {
@@ -1048,7 +1046,7 @@ static void fast_test_discarded(struct kunit *test)
 	int cpu, i;
 	u64 time;
 
-	/* All of it in one processor's buffer, though fast_reset() lets interrupts in */
+	/* Stay on one CPU and its buffer: fast_reset() enables interrupts. */
 	guard(migrate)();
 	scoped_guard(irq) {
 		cpu = smp_processor_id();
