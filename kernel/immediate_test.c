@@ -249,8 +249,8 @@ static void test_set_while_read(struct kunit *test)
 	}
 
 	/*
-	 * How long a round takes, and how often one reads, depends on who else runs: a hundred in a
-	 * minute are made anywhere but where a lot of emulated processors wait for each other.
+	 * How long a round takes, and how often one reads, depends on who else runs. Where many
+	 * emulated CPUs share few real ones, a minute may not be enough for a hundred rounds.
 	 */
 	for (end = jiffies + 60 * HZ; time_before(jiffies, end); rounds++) {
 		const u8 value = rounds % 255 + 1;

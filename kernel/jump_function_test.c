@@ -502,8 +502,8 @@ static void *read_data(void)
 }
 
 /*
- * Who takes as long as a change does, between reading the data and jumping, but not for ever.
- * Whether that was long enough is for the caller to say: nobody else can tell when it jumps.
+ * A caller that waits between reading the data and jumping, until the change is over or for
+ * max_wait. It notes by itself which of these it was: nobody else can tell when it jumps.
  */
 struct slow_caller {
 	struct completion	has_data;
@@ -544,7 +544,7 @@ static void expect_other_called(struct kunit *test, long first, long second)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&second_hits), second + 1);
 }
 
-/* Returns whether the change was over before the caller called, which waits so many seconds. */
+/* Returns whether the change was over before the caller jumped, after @seconds at most. */
 static bool change_before_call(struct kunit *test, void (*change)(struct kunit *test), int there,
 			       unsigned int seconds)
 {
@@ -798,7 +798,7 @@ static void test_jump_cannot_be_changed_later(struct kunit *test)
 	expect_direct(test, probe_second);
 	fire_wrong(test, 1, 0);
 	change_jump();
-	/* It can be led to its probe now, and may have been, as all of them are tried again. */
+	/* The worker tries all jumps again, and may have led this one to its probe by now. */
 	target = (void *)dynfunc_target(tp_func_jump_test_wrong);
 	KUNIT_EXPECT_TRUE(test, target == wrong || target == probe_first);
 	fire_wrong(test, 1, 0);

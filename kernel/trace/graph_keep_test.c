@@ -315,7 +315,7 @@ static void keep_interrupted(struct kunit *kunit)
 	preempt_disable();
 	while (call_more(&test, 2)) {
 		calls++;
-		/* The emulator's timer may come later than all that there is room for. */
+		/* Wait for an interrupt: an emulated timer may fire when the tree is full. */
 		while (!READ_ONCE(timer->calls) && time_before(jiffies, begin + 60 * HZ))
 			cpu_relax();
 		return_value(&test, 2, 0);

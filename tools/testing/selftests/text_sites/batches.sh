@@ -225,7 +225,7 @@ a_writer_that_is_starved()
 	begin_counting
 	# Where the function tracer does not write over them
 	mkdir $seen
-	# The writer's weight is a fifth of theirs, or it would not be there in time on a slow host.
+	# With nice 19, the SCHED_IDLE writer gets a sixth of a CPU, and ends in time on a slow host.
 	rm -f /tmp/busy_*
 	for ((i = 0; i < $(nproc); i++)); do
 		nice -n 19 taskset -c $i bash -c "echo > /tmp/busy_$i; while :; do :; done" &

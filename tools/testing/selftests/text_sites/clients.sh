@@ -331,7 +331,7 @@ perf_is_told_of_trampolines()
 			sleep $wait" 2> errors || fail "$(cat errors)"
 		perf script -i perf.data --show-bpf-events > text 2> errors ||
 			fail "$(cat errors)"
-		# One of a test before may go as well, before this one comes or after that.
+		# A trampoline of an earlier test may be unregistered at any time, too.
 		sed -n '/KSYMBOL.* flags 0x0 name ftrace_trampoline/,$p' text > since
 		came=$(sed -n 's/.*KSYMBOL \(addr [0-9a-f]* len [0-9]*\) .*/\1/p' since | head -n1)
 		! grep -q "KSYMBOL $came type 2 flags 0x1 name ftrace_trampoline" since || break

@@ -192,7 +192,7 @@ beside_another_tracer()
 	done
 }
 
-# some_have TEXT: some calls
+# some_have TEXT: some calls in the trace have it
 some_have() { calls | grep -qF "$1"; }
 
 switched_while_tracing()

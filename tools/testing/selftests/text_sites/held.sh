@@ -80,8 +80,8 @@ gone()
 # let_go, so a job that waits for it does not end by then.
 ends() { within 30 has_ended "$1"; }
 
-# waits COMMAND...: it does not end before the task that is held is let go, but then. It is watched
-# for twice as long as it takes when nobody is held ($took, see quick), or longer.
+# waits COMMAND...: it does not end before the task that is held is let go, but ends then. This
+# watches it for at least twice as long as it takes when no task is held ($took, see quick).
 waits()
 {
 	"$@" & local job=$!

@@ -242,7 +242,7 @@ a_thousand_in_one_run()
 	local command _
 	local -A least
 	count_syncs remove_modules
-	# What others change meanwhile, a static key say, does not come each time.
+	# Other tasks may patch meanwhile, a static key say, but not in all three rounds.
 	for _ in 1 2 3; do
 		for command in "echo 'many:*' >> set_marker" "echo > set_marker" \
 			"echo 1 > events/many/enable" "echo 0 > events/many/enable" \
@@ -354,8 +354,8 @@ work_left_by_a_module_passes_its_markers()
 	local seen reader
 	seen=$(mktemp)
 	echo 1 > events/late/work/enable
-	# When the module has gone, the buffer is emptied. So the reader, woken up before that by the
-	# event, has to be on the same processor as who unloads the module, and run first.
+	# Unloading the module empties the buffer. A real-time reader on the CPU of rmmod runs before
+	# that, as soon as the event wakes it up.
 	taskset -c 0 chrt -f 50 cat trace_pipe > "$seen" & reader=$!
 	within 60 is_asleep $reader cat || fail "no reader"
 	taskset -c 0 rmmod markers_late

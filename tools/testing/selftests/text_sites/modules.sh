@@ -196,8 +196,8 @@ a_name_that_is_too_long_is_cut()
 	rmmod long_name
 }
 
-# again_at FUNCTION ADDRESS: reload the module until FUNCTION has its site there again, if it gets
-# there at all: what other modules have left is given back some time after that.
+# again_at FUNCTION ADDRESS: reload the module until FUNCTION has its site there again. It may not
+# get there: memory that other modules have left is freed later, and taken instead.
 again_at()
 {
 	local _

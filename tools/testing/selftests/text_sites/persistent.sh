@@ -25,7 +25,7 @@ need_instance()
 	put_back
 }
 
-# refused FILE TEXT: by what it says
+# refused FILE TEXT: writing it fails with EBUSY, and the file has its old content
 refused()
 {
 	local before; before=$(< "$1")
@@ -73,7 +73,7 @@ events_are_recorded_and_consumed()
 	equal "left" "$(grep -vc '^#' trace)" 0
 }
 
-# With each, the base also looks at the buffer for snapshots.
+# The base used the snapshot buffer in both cases, which is not there.
 its_processors_and_what_is_overwritten()
 {
 	local all

@@ -92,8 +92,8 @@ preemption_is_off() { [ -n "$(ps -C preempt_test -o pid=)" ]; }
 # passes to the thread. It takes them back if the thread cannot run: here, preemption is off on the
 # thread's processor for four seconds, the longest that the module can count to on 32 bits.
 #
-# A switch that waits for the thread takes seconds each time, one that a busy host delays does not:
-# of some times, one must be good, in which the thread was asked.
+# A switch that waits for the thread takes seconds every time, a busy host delays only some. In one
+# of five attempts, the thread must have been asked and all switches have been quick.
 functions_are_switched_while_the_thread_waits()
 {
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"

@@ -256,7 +256,7 @@ no_memory_for_more_functions()
 	equal "messages" "$(no_memory)" $((before + 1))
 }
 
-# more_functions_than NUMBER: CPU 0 has called
+# more_functions_than NUMBER: CPU 0 has called more functions than that
 more_functions_than() { [ "$(functions 0 | wc -l)" -gt "$1" ]; }
 
 # More than there is memory for at first

@@ -135,7 +135,7 @@ writer()
 # overrun: how many events have been overwritten
 overrun() { cat per_cpu/cpu*/stats | awk '$1 == "overrun:" { n += $2 } END { print n }'; }
 
-# more_than NUMBER: have been overwritten
+# more_than NUMBER: more events than that have been overwritten
 more_than() { [ "$(overrun)" -gt "$1" ]; }
 
 # Each piece is read by a program of its own, which gives the writers time.

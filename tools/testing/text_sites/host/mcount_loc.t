@@ -1209,7 +1209,7 @@ sub test_large
 	my $time = (times)[2] + (times)[3] - $before;
 	is($out . $err, "mcount_loc: large: 30000 sites kept, 0 dropped\n",
 	   'large: sort');
-	# Less than a second; one that looks at all sites for each takes minutes.
+	# The script takes less than a second; one of quadratic time would take minutes.
 	cmp_ok($time, '<', 15, 'large: in less than 15 s');
 }
 

@@ -51,13 +51,13 @@ static struct counted_ops {
 	unsigned long		direct;	/* the trampoline that is called instead */
 } counted[3];
 
-/* Is that the site of the function? It is among the first bytes of it. */
+/* Is @ip the site of @func, which is within its first bytes? */
 static __always_inline bool is_site_of(unsigned long ip, int (*func)(void))
 {
 	return ip - (unsigned long)func < 16;
 }
 
-/* An ops that is attached to all there is comes here from other functions as well */
+/* An ops without a filter is called by all other functions, too. */
 static void notrace count(unsigned long ip, unsigned long parent_ip,
 			  struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
