@@ -18,9 +18,6 @@ of=$({
 	dpkg-query -W -f='${Package} ${Version}\n'
 } | hash)
 
-[ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
-export PATH="/usr/lib/ccache:$PATH"
-
 kbuild() { make -C "$TREE" O="$out/$1" --no-print-directory "${@:2}"; }
 
 # ends NAME LOG [WHY]: notes how it ended
@@ -128,6 +125,7 @@ main()
 		say "as before: $("$HARNESS/results" brief "$RESULTS/check")"
 		return
 	fi
+	compiler_cache
 	mkdir -p "$out"
 	: >"$results"
 	check_config

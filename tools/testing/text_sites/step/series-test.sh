@@ -11,11 +11,6 @@ tree=$BUILD/series.tree
 out=$BUILD/series.out
 rootfs=$BUILD/rootfs/text_sites.cpio
 
-[ -n "${CCACHE_DIR:-}" ] || [ -d ~/.cache/ccache ] || export CCACHE_DIR="$BUILD/ccache"
-export PATH="/usr/lib/ccache:$PATH"
-export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
-export KBUILD_BUILD_USER=text KBUILD_BUILD_HOST=sites KBUILD_BUILD_VERSION=1
-
 # The base as a git repository; made once
 import()
 {
@@ -118,6 +113,7 @@ main()
 {
 	local mails mail file
 	: >"$log"
+	compiler_cache
 	mkdir -p "$RESULTS" "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
 	mails=("$BUILD"/series/0*.patch)
