@@ -156,6 +156,28 @@ kbuild()
 		"${arch[@]}" --no-print-directory "$@"
 )
 
+# source_id: what a compiled kernel depends on: all but documents and user-space tests
+source_id()
+{
+	{
+		stamp base
+		grep -vE ' (Documentation|tools/testing)/' "$STAMPS/overlay.sums" || :
+	} | hash
+}
+
+# source_named WITH: the sed program that finds the compiler's warnings, and puts
+# WITH in their place, in which \2 is the file's name in the tree
+source_named() { printf '%s' "s,^(\.\./${TREE##*/}/|\.\./|$TREE/)?([^: ]+):[0-9:]+ warning: .*,$1,p"; }
+
+# warnings LOG: the files of ours that it warns about, and any complaint of objtool or
+# modpost: those look at the result as a whole, and the base has none.
+warnings()
+{
+	sed -nE "$(source_named '\2\t&')" "$1" |
+		sort | join -t $'\t' - "$STAMPS/overlay.list" | cut -f2-
+	grep -E 'warning: objtool|^WARNING: modpost' "$1" || :
+}
+
 # first_error LOG: the line of a log that says what went wrong
 first_error()
 {

@@ -29,15 +29,6 @@ fi
 off=$CONFIG/variant-$VARIANT.off
 [ -e "$off" ] || off=$CONFIG/engine-$ENGINE.off
 
-# What the compiled kernel depends on: all but documents and user-space tests
-source_id()
-{
-	{
-		stamp base
-		grep -vE ' (Documentation|tools/testing)/' "$STAMPS/overlay.sums" || :
-	} | hash
-}
-
 config_id()
 {
 	{
@@ -102,23 +93,10 @@ distrust()
 	find "$OUT" -name '.*.cmd' -size 0 -delete
 }
 
-# source_named WITH: the sed program that finds the compiler's warnings, and puts
-# WITH in their place, in which \2 is the file's name in the tree
-source_named() { printf '%s' "s,^(\.\./${TREE##*/}/|\.\./|$TREE/)?([^: ]+):[0-9:]+ warning: .*,$1,p"; }
-
-# Files of ours that the log warns about, and any complaint of objtool or
-# modpost: those look at the result as a whole, and the base has none.
-warnings()
-{
-	sed -nE "$(source_named '\2\t&')" "$log" |
-		sort | join -t $'\t' - "$STAMPS/overlay.list" | cut -f2-
-	grep -E 'warning: objtool|^WARNING: modpost' "$log" || :
-}
-
 no_warnings()
 {
 	local first
-	warnings >"$OUT.warnings"
+	warnings "$log" >"$OUT.warnings"
 	[ -s "$OUT.warnings" ] || { rm -f "$OUT.warnings"; return 0; }
 	# What was compiled with a warning is compiled again next time.
 	sed -nE "$(source_named '\2')" "$OUT.warnings" |

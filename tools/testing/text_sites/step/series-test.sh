@@ -5,11 +5,11 @@
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$HARNESS/repository.sh"
+. "$HARNESS/small.sh"
 
 log=$LOG/series-test.log
 tree=$BUILD/series.tree
 out=$BUILD/series.out
-rootfs=$BUILD/rootfs/text_sites.cpio
 
 # The base as a git repository; made once
 import()
@@ -29,17 +29,16 @@ import()
 	finish series-import "$(stat -L -c '%s %Y' "$SOURCE")"
 }
 
-kbuild() { make -C "$tree" O="$out/$engine" LOCALVERSION= --no-print-directory "$@"; }
-
-configure()
+# Which options the small kernel has of those that there is a choice of
+choose()
 {
+	mkdir -p "$out"
 	{
-		cat "$CONFIG/variant-small.config"
+		cat "$fragment"
 		# The engines, as far as there is a choice
 		[ "$engine" = classic ] || echo CONFIG_FTRACE_ENGINE_TEXT_SITES=y
 		[ "$engine" = text_sites ] || echo CONFIG_FTRACE_ENGINE_CLASSIC=y
 	} >"$out/$engine.fragment"
-	KCONFIG_ALLCONFIG=$out/$engine.fragment kbuild allnoconfig
 }
 
 # of: what the results of a step are of
@@ -48,42 +47,9 @@ of()
 	{
 		git_in "$tree" rev-parse 'HEAD^{tree}'
 		gcc --version
-		cat "$CONFIG/variant-small.config" "$HARNESS/vm/series.sh" "$0"
+		cat "$fragment" "$HARNESS"/{,vm/}small.sh "$0"
 		stamp programs-text_sites
 	} | hash
-}
-
-# compile LABEL: makes $out/LABEL.image, or sets why
-compile()
-{
-	mkdir -p "$out/$engine"
-	if ! configure >"$log" 2>&1; then
-		why="cannot configure"
-	elif ! kbuild -j"$JOBS" bzImage modules >>"$log" 2>&1; then
-		why="does not compile: $(first_error "$log")"
-	else
-		cp "$out/$engine/$IMAGE" "$out/$1.image"
-	fi
-}
-
-# boot LABEL NAME OF: keeps how it ends, which is $why if that has something to say
-boot()
-{
-	local end=fail of=$3 status=0
-	if [ -z "$why" ]; then
-		# The slow KUnit tests are for the kernel that all patches make.
-		"$HARNESS/vm/machine" --image "$out/$1.image" --rootfs "$rootfs" --name "series-$1" \
-			--timeout $((600 * SLOW)) --append 'kunit.enable=1 kunit.filter=speed>slow' \
-			"$HARNESS/vm/series.sh" >>"$log" 2>&1 || status=$?
-		[ "$status" -ne 0 ] || end=pass
-		# Another time it may get to its end.
-		[ "$status" -ne 124 ] || of='no end'
-		why=$(tail -n1 "$log")
-		rm "$out/$1.image"
-	fi
-	printf '%s\tseries: %s, %s\t%s\t%s\n' "$end" "$2" "$engine" "${why:-no output}" \
-		"$(short "$log")" | keep "$1" "$of"
-	say "$2 ($engine): $why ($SECONDS s)"
 }
 
 # step_of MAIL: what that patch makes, with one engine, unless it has run. It boots while the next
@@ -103,9 +69,10 @@ step_of()
 	[ "$NUMBERS" = all ] || [[ " $NUMBERS " = *" $((10#$number)) "* ]] || return 0
 	SECONDS=0
 	log=$LOG/series-$label.log
+	choose
 	compile "$label"
 	room_in 1
-	boot "$label" "$name" "$of" &
+	boot "$label" "$name" "$of" function function_graph events &
 	started 1
 }
 
