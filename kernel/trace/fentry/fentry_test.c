@@ -383,7 +383,7 @@ static void test_changed_flags(struct kunit *test)
 {
 	ftrace_func_t funcs[] = { set_carry, clear_carry };
 
-	/* Behind all that the trampoline has restored */
+	/* The trampoline restores the flags before it jumps to the return thunk. */
 	if (cpu_feature_enabled(X86_FEATURE_CALL_DEPTH))
 		kunit_skip(test, "the return thunk counts returns, which changes flags");
 	for (int i = 0; i < ARRAY_SIZE(funcs); i++) {
