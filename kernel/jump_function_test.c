@@ -665,12 +665,24 @@ static void test_what_is_no_jump_function(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dynfunc_test_one(0), 1);
 }
 
+/* The target that a jump function has, and its kind: what its text is to be */
+static struct text_target *target_of(const void *dynfunc, struct text_site_kind **kind)
+{
+	const unsigned long addr = (unsigned long)dynfunc;
+	struct text_site_table *table;
+	struct text_site *site = text_site_find(NULL, addr, addr, &table);
+
+	*kind = table->kind;
+	return text_target(table->kind, text_site_target_id(site));
+}
+
 /* What the text is, and what the breakpoint handler would do, are the same. */
 static void test_text(struct kunit *test)
 {
 	int (*const targets[])(int) = { one_second, one_third, one_first };
 	const unsigned long addr = (unsigned long)&dynfunc_test_one;
 	struct text_site_table *table;
+	struct text_site_kind *kind;
 	struct text_site *site;
 	unsigned int i;
 
@@ -682,22 +694,10 @@ static void test_text(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++) {
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_one, targets[i]), 0);
-		KUNIT_EXPECT_EQ(test, arch_text_site_get(table->kind, addr),
+		KUNIT_EXPECT_EQ(test, target_of(&dynfunc_test_one, &kind)->addr,
 				(unsigned long)targets[i]);
-		KUNIT_EXPECT_EQ(test, text_target(table->kind, text_site_target_id(site))->addr,
-				(unsigned long)targets[i]);
+		KUNIT_EXPECT_EQ(test, arch_text_site_get(kind, addr), (unsigned long)targets[i]);
 	}
-}
-
-/* The target that a jump function has, and its kind: what its text is to be */
-static struct text_target *target_of(const void *dynfunc, struct text_site_kind **kind)
-{
-	const unsigned long addr = (unsigned long)dynfunc;
-	struct text_site_table *table;
-	struct text_site *site = text_site_find(NULL, addr, addr, &table);
-
-	*kind = table->kind;
-	return text_target(table->kind, text_site_target_id(site));
 }
 
 #ifdef CONFIG_MODULES
