@@ -209,7 +209,7 @@ static __always_inline bool text_int3(struct pt_regs *regs)
 	 */
 	smp_rmb();
 	changes = READ_ONCE(text_changes);
-	if (likely(!changes))
+	if (likely_notrace(!changes))
 		return false;
 	if (changes & TEXT_CHANGES_SITES)
 		return text_site_emulate(regs, READ_ONCE(text_sites_kind));
