@@ -90,9 +90,9 @@
  *
  * Context: any but noinstr code, and functions that are copied to elsewhere.
  */
-#define imv_cond(name) ({						\
-	__imv_check(name);						\
-	unlikely(arch_value_branch(&imv_##name, __imv_log(name)));	\
+#define imv_cond(name) ({							\
+	__imv_check(name);							\
+	unlikely_notrace(arch_value_branch(&imv_##name, __imv_log(name)));	\
 })
 
 /**
@@ -150,7 +150,7 @@ void __imv_assign(void *value, unsigned int size, u64 to);
 #else /* !CONFIG_IMMEDIATE_VALUES */
 
 #define imv_read(name)			READ_ONCE(imv_##name)
-#define imv_cond(name)			unlikely(READ_ONCE(imv_##name))
+#define imv_cond(name)			unlikely_notrace(READ_ONCE(imv_##name))
 #define imv_assign(name, value)		WRITE_ONCE(imv_##name, value)
 #define imv_set_early(name, value)	WRITE_ONCE(imv_##name, value)
 

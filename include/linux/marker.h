@@ -95,7 +95,7 @@ do {									\
 			 "too many arguments for a marker");		\
 	if (0)								\
 		marker_check_format(format, ##args);			\
-	if (unlikely(ARCH_MARKER_ON(&site)))				\
+	if (unlikely_notrace(ARCH_MARKER_ON(&site)))			\
 		call(probe, &site, ##args);				\
 } while (0)
 

@@ -34,7 +34,13 @@ put('linux/compiler.h', <<'H');
 #define __section(x) __attribute__((section(x)))
 #define __used __attribute__((used))
 #define __same_type(a, b) __builtin_types_compatible_p(typeof(a), typeof(b))
-#define unlikely(x) __builtin_expect(!!(x), 0)
+#define unlikely_notrace(x) __builtin_expect(!!(x), 0)
+#ifdef CONFIG_TRACE_BRANCH_PROFILING
+void ftrace_likely_update(int taken);
+#define unlikely(x) ({ int taken = !!(x); ftrace_likely_update(taken); unlikely_notrace(taken); })
+#else
+#define unlikely(x) unlikely_notrace(x)
+#endif
 #define NULL ((void *)0)
 /* No option is 1: what is asked for here is 32-bit code. */
 #define IS_ENABLED(option) 0

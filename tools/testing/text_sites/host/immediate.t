@@ -75,7 +75,7 @@ for my $how (['on', "@on"], ['off', '']) {
 	}
 }
 
-is(compile("@on", $head . <<'C'), '', 'functions that read');
+my $readers = <<'C';
 DECLARE_IMV(bool, x1); DECLARE_IMV(short, x2); DECLARE_IMV(int, x4); DECLARE_IMV(long, x8);
 int read4(void) { return imv_read(x4); }
 long read8(void) { return imv_read(x8); }
@@ -92,6 +92,9 @@ int twice(void) { return imv_read(x4) - imv_read(x4); }
 int compute(int);
 int cond(int a) { if (imv_cond(x4)) return compute(a * 3 + 5); return a; }
 C
+is(compile("@on -DCONFIG_TRACE_BRANCH_PROFILING", $head . $readers), '', 'with branches profiled');
+my @profiled = code('cond');
+is(compile("@on", $head . $readers), '', 'functions that read');
 my %read = (
 	read1 => qr/^0f b6 05( 00){4}:/, read2 => qr/^0f b7 05( 00){4}:/,
 	read4 => qr/^40 8b 05( 00){4}:/, read8 => qr/^2e 2e 2e 48 8b 05 00/,
@@ -107,6 +110,7 @@ my @cond = code('cond');
 is(scalar(grep { /^0f 1f 44 00 00:/ } @cond), 1, 'a condition: a NOP');
 is(scalar(grep { /lea|call|imul|cmp|test/ } @cond), 0, 'a condition: nothing is computed');
 is(scalar @cond, 3, 'a condition: that, the result and the return') or diag(join "\n", @cond);
+is("@profiled", "@cond", 'a condition: the same with branches profiled');
 
 # What is left for the linker: as many references as records, in the same order
 my %size = sections();

@@ -152,12 +152,16 @@ unsigned long loop_##way(unsigned long n, int b, const char *c, long d)	\
 FUNCTIONS(marker, with_marker)
 FUNCTIONS(none, with_none)
 C
-is(compile("@on", $head . $source), '', 'functions with a marker and without');
-for my $function (qw(leaf loop)) {
-	my @with = names("${function}_marker");
-	my @without = names("${function}_none");
-	cmp_ok(scalar @without, '>', 1, "$function: code");
-	is_deeply(\@with, [sort @without, 'nop5'], "$function: one NOP more, and nothing else");
+for my $how (['', "@on"], [' with branches profiled', "@on -DCONFIG_TRACE_BRANCH_PROFILING"]) {
+	my ($profiled, $flags) = @$how;
+	is(compile($flags, $head . $source), '', "functions with a marker and without$profiled");
+	for my $function (qw(leaf loop)) {
+		my @with = names("${function}_marker");
+		my @without = names("${function}_none");
+		cmp_ok(scalar @without, '>', 1, "$function$profiled: code");
+		is_deeply(\@with, [sort @without, 'nop5'],
+			"$function$profiled: one NOP more, and nothing else");
+	}
 }
 
 is(compile("@data", $head . $source), '', 'functions with a marker that is a variable');
