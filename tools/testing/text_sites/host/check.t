@@ -140,11 +140,22 @@ while (<$maintainers>) {
 close $maintainers;
 cmp_ok(scalar @patterns, '>', 20, 'MAINTAINERS: patterns of files: ' . @patterns);
 quiet('MAINTAINERS: patterns without files', grep { !(() = glob) } @patterns);
-# One file for each folder and each file in folders that are not ours alone: it takes long.
+# pattern FILE: the first that covers it: a folder is all that is below it, and * no slash
+sub pattern
+{
+	my ($file) = @_;
+	for (@patterns) {
+		my $regex = join '', map { $_ eq '*' ? '[^/]*' : quotemeta } split /(\*)/;
+		return $_ if $file =~ (m{/$} ? qr/^$regex/ : qr/^$regex$/);
+	}
+	return;
+}
+
+# The script takes long: one file for each pattern
 my %seen;
 for my $file (@in_tree) {
-	my $folder = $file =~ s{/[^/]*$}{}r;
-	next if $folder =~ m{/(?:text_sites?|fentry|test_modules)$} && $seen{$folder}++;
+	my $pattern = pattern($file);
+	next if defined $pattern && $seen{$pattern}++;
 	my @who = lines(qw(scripts/get_maintainer.pl --nogit --nogit-fallback --norolestats -f), $file);
 	push @without, $file unless grep { /text-sites\@/ } @who;
 }
