@@ -71,10 +71,15 @@ die() { printf '%s: %s\n' "$step" "$*" >&2; exit 1; }
 short() { printf '%s' "${1#"$TOP/"}"; }
 
 # hash: the checksum of standard input, and nothing else
-hash() { sha256sum | cut -d' ' -f1; }
+hash()
+{
+	local sum
+	sum=$(sha256sum)
+	printf '%s\n' "${sum%% *}"
+}
 
 # stamp NAME: what the step NAME last finished with (nothing: not finished)
-stamp() { cat "$STAMPS/$1" 2>/dev/null || :; }
+stamp() { [ ! -r "$STAMPS/$1" ] || printf '%s\n' "$(<"$STAMPS/$1")"; }
 
 # finish NAME VALUE: note that NAME is done; appears whole or not at all
 finish()

@@ -46,8 +46,8 @@ one()
 main()
 {
 	local test name of
-	# model.t takes longest and uses one processor: the others run beside it.
-	for test in "$HARNESS"/host/model.t "$HARNESS"/host/!(model).t; do
+	# These take longest.
+	for test in "$HARNESS"/host/{check,model}.t "$HARNESS"/host/!(check|model).t; do
 		[ -e "$test" ] || continue
 		name=$(basename "$test" .t)
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"host-$name")" ] || continue

@@ -33,13 +33,12 @@ our_files()
 		done
 }
 
-# Checksum, mode and name of each of our files
+# Mode, checksum and name of each of our files
 our_sums()
 {
 	cd "$TOP"
-	while IFS= read -r name; do
-		printf '%s %s\n' "$(stat -c %a "$name")" "$(sha256sum "$name")"
-	done
+	paste -d' ' <(xargs -r -d '\n' -a "$STAMPS/overlay.list" stat -c %a --) \
+		<(xargs -r -d '\n' -a "$STAMPS/overlay.list" sha256sum --)
 }
 
 # Files of the source that is a folder: not what was built there, as far as git knows
@@ -167,7 +166,7 @@ main()
 	source=$(source_id)
 	patches_now="$source $(patches_id) $(hash <<<"$FILES")"
 	our_files >"$STAMPS/overlay.list"
-	our_sums <"$STAMPS/overlay.list" >"$STAMPS/overlay.sums"
+	our_sums >"$STAMPS/overlay.sums"
 
 	from=$TREE
 	base=$(stamp base)
