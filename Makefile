@@ -65,8 +65,8 @@ TEST_ALL := tools/testing/text_sites/test-all
 
 .NOTPARALLEL:
 .PHONY: help menuconfig kernelconfig packages tree patches series series-test random-test check \
-	kernel rootfs run shell test test-host test-machine test-long test-fleet test-picture test-shark \
-	model mutants test-classic test-variants test-arm64 test-all bench bench-native \
+	kernel rootfs run shell test test-host test-machine test-long test-fleet test-picture \
+	test-shark model mutants test-classic test-variants test-arm64 test-all bench bench-native \
 	deb test-debian clean distclean
 
 help:
@@ -96,7 +96,7 @@ help:
 	@echo 'make test-arm64     a kernel for arm64, where no text is patched: its KUnit tests'
 	@echo 'make check          sparse, W=1 and all else that reads the source'
 	@echo 'make series-test    compiles and boots each step of the series'
-	@echo 'make random-test    compiles and boots small kernels with tracing options by chance'
+	@echo 'make random-test    compiles and boots small kernels with random tracing options'
 	@echo 'make test-all       all of these; what has run with the same kernel is not run again'
 	@echo 'make deb            Debian packages of the kernel, with the configuration of Debian'"'"'s'
 	@echo '                    for clouds, in build/deb; DBG=1: and of its debug symbols'
@@ -127,8 +127,8 @@ help:
 	@echo 'SLOW=n              a machine may take n times as long, on a host with other work'
 	@echo "ROWS='lat*'         make bench: only these parts of bench/parts.tab"
 	@echo "BASE=folder         another kernel source, in place of Debian's: build/tree-of-<folder>"
-	@echo "NUMBERS='1 13'      make series-test: only these steps; make random-test: the kernels of"
-	@echo "                    these numbers, in place of those of 1 to 12"
+	@echo "NUMBERS='1 13'      make series-test: only these steps; make random-test: these"
+	@echo "                    kernels, instead of 1 to 12"
 	@echo "FILES='init/main.c' make tree: more files of the base that are to be patched"
 	@echo 'JOBS=n              processes to compile with'
 	@echo 'V=1                 show what the tools print'

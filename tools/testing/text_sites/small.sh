@@ -1,38 +1,52 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154  # tree, out, engine, log, why: of the step that sources this
-# For steps that compile one small kernel after the other, and boot each while the next one is
-# compiled. What includes this says where: the source is in $tree, and $out has a folder for each
-# $engine; $log is the kernel's.
+# shellcheck disable=SC2034,SC2154  # engine, log, out, why: of the step that sources this
+# For steps that compile many small kernels in a row, and boot each while the next one is compiled.
+# The source is in $TREE; $out has a build folder for each $engine, and the images; $log is that of
+# the kernel at hand.
 
 rootfs=$BUILD/rootfs/text_sites.cpio
-fragment=$CONFIG/variant-small.config
+LOCALVERSION=''
 
-kbuild() { make -C "$tree" O="$out/$engine" LOCALVERSION= --no-print-directory "$@"; }
+# choose OPTIONS: sets OUT to the engine's build folder, and writes what to configure there
+choose()
+{
+	OUT=$out/$engine
+	mkdir -p "$OUT"
+	{
+		cat "$CONFIG/variant-small.config"
+		printf '%s\n' "$1" "CONFIG_FTRACE_ENGINE_${engine^^}=y"
+	} >"$OUT.fragment" || die "cannot write to $(short "$out")"
+}
 
-# configure: takes the options from $out/$engine.fragment
-configure() { KCONFIG_ALLCONFIG=$out/$engine.fragment kbuild allnoconfig; }
-
-# has OPTION: is it in the configuration?
-has() { grep -q "^CONFIG_$1=y" "$out/$engine/.config"; }
+# of SOURCE: what the results of the chosen kernel depend on
+of()
+{
+	{
+		printf '%s\n' "$1"
+		"$COMPILER" --version
+		cat "$OUT.fragment" "$HARNESS"/{,vm/}small.sh "$0"
+		stamp programs-text_sites
+	} | hash
+}
 
 # compile LABEL: makes $out/LABEL.image, or sets why
 compile()
 {
-	local targets=(bzImage)
-	mkdir -p "$out/$engine"
-	if ! configure >"$log" 2>&1; then
+	local targets=("${IMAGE##*/}")
+	if ! KCONFIG_ALLCONFIG=$OUT.fragment kbuild allnoconfig >"$log" 2>&1; then
 		why="cannot configure: $(first_error "$log")"
 		return
 	fi
-	! has MODULES || targets+=(modules)
+	! modular || targets+=(modules)
 	if ! kbuild -j"$JOBS" "${targets[@]}" >>"$log" 2>&1; then
 		why="does not compile: $(first_error "$log")"
 	else
-		cp "$out/$engine/$IMAGE" "$out/$1.image"
+		cp "$OUT/$IMAGE" "$out/$1.image"
 	fi
 }
 
-# boot LABEL NAME OF TRACER...: keeps how it ends, which is $why if that has something to say
+# boot LABEL NAME OF TRACER...: boots the image unless $why says what is wrong with it, and keeps
+# the result
 boot()
 {
 	local end=fail label=$1 name=$2 of=$3 status=0
@@ -47,8 +61,8 @@ boot()
 		# Another time it may get to its end.
 		[ "$status" -ne 124 ] || of='no end'
 		why=$(tail -n1 "$log")
-		rm "$out/$label.image"
 	fi
+	rm -f "$out/$label.image"
 	printf '%s\t%s: %s, %s\t%s\t%s\n' "$end" "$GROUP" "$name" "$engine" "${why:-no output}" \
 		"$(short "$log")" | keep "$label" "$of"
 	say "$name ($engine): $why ($SECONDS s)"

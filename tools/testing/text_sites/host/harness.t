@@ -17,7 +17,7 @@ my $top = "$dir/top";
 my $build = "$dir/build";
 my $bin = "$dir/bin";
 
-delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES GROUP ONLY SLOW DAMAGE MODEL PICTURE TS_MACHINES TS_LIST)};
+delete @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL ENGINE VARIANT FRAGMENT SMP ACCEL CPU FILTER CMD V MACHINES NUMBERS GROUP ONLY SLOW DAMAGE MODEL PICTURE TS_MACHINES TS_LIST)};
 @ENV{qw(TS_TOP TS_BUILD TS_SOURCE TS_CONFIG JOBS)} =
 	($top, $build, "$dir/base.tar.xz", "$dir/config", 1);
 
@@ -88,6 +88,7 @@ put("$dir/config/variant-arm64.config", "# arch: arm64\n");
 fails('a kernel without a user space', "VARIANT=arm64 $steps rootfs run",
 	qr/^steps: VARIANT=arm64 has no user space here: /, 1);
 fails('no number of jobs', "JOBS=x $steps tree", qr/^steps: JOBS .* 'x'$/, 1);
+fails('steps that are no numbers', "NUMBERS='1 x' $steps tree", qr/^steps: NUMBERS .* '1 x'$/, 1);
 fails('a picture or none', "PICTURE=x $steps run", qr/^run: PICTURE is 1 .*, not 'x'$/, 1);
 
 # Packages
@@ -389,6 +390,44 @@ like($out, qr/^one\nmachine: ended without/, 'a machine that just ends');
 is($status, 125, '  its status');
 ($out, $status) = run(qq($machine -c 'JOBecho "qemu: no" >&2; exit 1'));
 like($out, qr/^machine: the emulator failed: qemu: no/, 'an emulator that fails');
+
+# Small kernels with random options, which are those of the base's Kconfig files
+my $compiles = get("$top/kernel/compile.sh");
+my $random = "PATH=$bin:\$PATH GROUP=random NUMBERS=1 $steps tree random-test test-end";
+put("$top/kernel/$_/Kconfig", "config OF_\U$_\n") for qw(livepatch text_site trace);
+($out, $status) = run($random);
+like($out, qr/^random_options: \S+fentry\/Kconfig: No such file/m, 'no options for a random kernel');
+like($out, qr/\nFAIL random-random-test: the step failed .*\n0 passed, 1 failed\n\z/, '  is a step that fails');
+put("$top/kernel/trace/fentry/Kconfig", "config FTRACE_ENGINE_CLASSIC\n\tbool\nmenuconfig OF_FENTRY\n");
+# ends NAME, PATTERN: kernel 1 fails, and leaves no image
+sub ends
+{
+	my ($name, $pattern) = @_;
+	my ($said) = run($random);
+	like($said, qr/\nFAIL random: 1, text_sites: $pattern .*\n0 passed, 1 failed\n\z/, $name) or diag($said);
+	ok(!-e "$build/random/1.image", '  and leaves no image');
+	return $said;
+}
+put("$top/kernel/compile.sh", "echo 'ours.c:1:2: error: bad'; exit 1\n");
+ends('a random kernel that does not compile', qr/does not compile: .*bad/);
+put("$top/kernel/compile.sh", "echo $build/tree/kernel/ours.c:1:2: warning: bad\n");
+ends('one with a warning in our files', qr/compiles with warnings: .*bad/);
+put("$top/kernel/compile.sh", "echo compiling\n");
+ends('one that does not get to its end', qr/.*booted/);
+like(ends('the same one', qr/.*booted/), qr/^random-test: 1 \(text_sites\): as before: /m, '  is not run again');
+like(get("$build/random/text_sites/.config"), qr/^(?:# )?CONFIG_OF_FENTRY\b.*^CONFIG_FTRACE_ENGINE_TEXT_SITES=y$/ms,
+	'its options are those of the Kconfig files, and the engine');
+unlike(get("$build/random/text_sites/.config"), qr/ENGINE_CLASSIC/, '  but no other engine');
+put("$top/kernel/configure.sh", "sed -i /FTRACE_ENGINE/d \$1/.config\n");
+ends('one that does not have the engine', qr/has another engine/);
+put("$top/kernel/configure.sh", "exit 3\n");
+ends('one that cannot be configured', qr/cannot configure: .*/);
+unlink "$build/rootfs/text_sites.cpio";
+fails('no root file system for a random kernel', "GROUP=random $steps random-test", qr/^random-test: \S+text_sites.cpio is missing: /, 1);
+put("$build/rootfs/text_sites.cpio", 'root');
+unlink map { "$top/kernel/$_/Kconfig" } qw(livepatch text_site trace trace/fentry);
+put("$top/kernel/configure.sh", "true\n");
+put("$top/kernel/compile.sh", $compiles);
 
 # A system on a disk, which has the job on a second one
 put("$dir/root.img", 'disk');

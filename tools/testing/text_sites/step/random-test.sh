@@ -1,40 +1,16 @@
 #!/bin/bash
-# Compiles and boots small kernels whose tracing options are chosen by chance, each from a
-# number: 1 to 12, or NUMBERS. Every fourth has the classic engine. What has run with the same
-# source is not run again.
+# Compiles and boots small kernels with random tracing options; each number, 1 to 12 or those in
+# NUMBERS, is the seed of one kernel. Every fourth number takes the classic engine. A kernel that
+# has run with the same source is not run again.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$HARNESS/small.sh"
 
 log=$LOG/random-test.log
-tree=$TREE
 out=$BUILD/random
 
-choose()
-{
-	mkdir -p "$out"
-	{
-		cat "$fragment"
-		"$HARNESS/random_options" "$1" "$tree"
-		# Without it, there is no choice between engines.
-		printf 'CONFIG_%s=y\n' FTRACE FUNCTION_TRACER DYNAMIC_FTRACE
-		case $engine in
-		classic) echo CONFIG_FTRACE_ENGINE_CLASSIC=y ;;
-		*) echo CONFIG_FTRACE_ENGINE_TEXT_SITES=y ;;
-		esac
-	} >"$out/$engine.fragment" || die "cannot write to $(short "$out")"
-}
-
-# of: what the results are of
-of()
-{
-	{
-		source_id
-		gcc --version
-		cat "$out/$engine.fragment" "$HARNESS"/{,vm/}small.sh "$0"
-		stamp programs-text_sites
-	} | hash
-}
+# has OPTION: is it in the configuration?
+has() { grep -q "^CONFIG_$1=y" "$OUT/.config"; }
 
 # tracers: those that the kernel has
 tracers()
@@ -44,13 +20,14 @@ tracers()
 	! has FTRACE_SYSCALLS || echo events
 }
 
-# kernel_of NUMBER: it boots while the next one is compiled
+# kernel_of NUMBER: compiles the kernel, which then boots in the background
 kernel_of()
 {
-	local engine=text_sites of log why='' first traced=()
-	[ $(($1 % 4)) -ne 0 ] || engine=classic
-	choose "$1"
-	of=$(of)
+	local engine=text_sites options of log why='' warning traced
+	[ $((10#$1 % 4)) -ne 0 ] || engine=classic
+	options=$("$HARNESS/random_options" "$1" "$TREE")
+	choose "$options"
+	of=$(of "$(source_id)")
 	if kept "$1" "$of"; then
 		say "$1 ($engine): as before: $(cut -f3 "$RESULTS/$1")"
 		return
@@ -59,10 +36,9 @@ kernel_of()
 	SECONDS=0
 	log=$LOG/random-$1.log
 	compile "$1"
-	first=$(warnings "$log" | sed -n 1p)
-	if [ -z "$why" ] && [ -n "$first" ]; then
-		why="compiles with warnings: $first"
-	fi
+	warning=$(warnings "$log" | sed -n 1p)
+	[ -z "$warning" ] || why=${why:-compiles with warnings: $warning}
+	has "FTRACE_ENGINE_${engine^^}" || why=${why:-has another engine}
 	mapfile -t traced < <(tracers)
 	room_in 1
 	boot "$1" "$1" "$of" "${traced[@]}" &
@@ -73,13 +49,10 @@ main()
 {
 	local number
 	compiler_cache
-	mkdir -p "$RESULTS"
+	mkdir -p "$RESULTS" "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
 	[ "$NUMBERS" != all ] || NUMBERS=$(seq 12)
 	for number in $NUMBERS; do
-		case $number in
-		*[!0-9]*) die "NUMBERS are numbers, not '$number'" ;;
-		esac
 		kernel_of "$number"
 	done
 	room_in 1

@@ -8,7 +8,7 @@ set -eu -o pipefail
 . "$HARNESS/small.sh"
 
 log=$LOG/series-test.log
-tree=$BUILD/series.tree
+TREE=$BUILD/series.tree
 out=$BUILD/series.out
 
 # The base as a git repository; made once
@@ -18,38 +18,15 @@ import()
 		return
 	fi
 	begin series-import
-	rm -rf "$tree"
-	mkdir "$tree"
+	rm -rf "$TREE"
+	mkdir "$TREE"
 	say "importing the base"
-	tar -xf "$SOURCE" -C "$tree" --strip-components=1 >"$log" 2>&1 ||
+	tar -xf "$SOURCE" -C "$TREE" --strip-components=1 >"$log" 2>&1 ||
 		fail_with "$log" "cannot unpack $SOURCE"
-	git_in "$tree" init -q --template= -b base
-	git_in "$tree" add -fA
-	git_in "$tree" commit -q -m 'The base'
+	git_in "$TREE" init -q --template= -b base
+	git_in "$TREE" add -fA
+	git_in "$TREE" commit -q -m 'The base'
 	finish series-import "$(stat -L -c '%s %Y' "$SOURCE")"
-}
-
-# Which options the small kernel has of those that there is a choice of
-choose()
-{
-	mkdir -p "$out"
-	{
-		cat "$fragment"
-		# The engines, as far as there is a choice
-		[ "$engine" = classic ] || echo CONFIG_FTRACE_ENGINE_TEXT_SITES=y
-		[ "$engine" = text_sites ] || echo CONFIG_FTRACE_ENGINE_CLASSIC=y
-	} >"$out/$engine.fragment"
-}
-
-# of: what the results of a step are of
-of()
-{
-	{
-		git_in "$tree" rev-parse 'HEAD^{tree}'
-		gcc --version
-		cat "$fragment" "$HARNESS"/{,vm/}small.sh "$0"
-		stamp programs-text_sites
-	} | hash
 }
 
 # step_of MAIL: what that patch makes, with one engine, unless it has run. It boots while the next
@@ -59,7 +36,9 @@ step_of()
 	local name=${1##*/} label of log why=''
 	local number=${name%%-*}
 	label=$number-$engine
-	of=$(of)
+	# With the first patches, there is no choice of an engine.
+	choose ''
+	of=$(of "$(git_in "$TREE" rev-parse 'HEAD^{tree}')")
 	if kept "$label" "$of"; then
 		say "$name ($engine): as before: $(cut -f3 "$RESULTS/$label")"
 		return
@@ -69,7 +48,6 @@ step_of()
 	[ "$NUMBERS" = all ] || [[ " $NUMBERS " = *" $((10#$number)) "* ]] || return 0
 	SECONDS=0
 	log=$LOG/series-$label.log
-	choose
 	compile "$label"
 	room_in 1
 	boot "$label" "$name" "$of" function function_graph events &
@@ -89,11 +67,11 @@ main()
 		[[ " ${mails[*]##*/}" = *" $(basename "$file" | cut -c-5)"* ]] || rm -f "$file"
 	done
 	import
-	git_in "$tree" checkout -q -f -B series base
+	git_in "$TREE" checkout -q -f -B series base
 	for mail in "${mails[@]:1}"; do
-		git_in "$tree" am -q "$mail" >"$log" 2>&1 || fail_with "$log" "${mail##*/} does not apply"
+		git_in "$TREE" am -q "$mail" >"$log" 2>&1 || fail_with "$log" "${mail##*/} does not apply"
 		for engine in classic text_sites; do
-			if [ "$engine" = classic ] || [ -e "$tree/kernel/trace/fentry" ]; then
+			if [ "$engine" = classic ] || [ -e "$TREE/kernel/trace/fentry" ]; then
 				step_of "$mail"
 			fi
 		done
