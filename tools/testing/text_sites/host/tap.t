@@ -217,6 +217,13 @@ is_read('KUnit tests that should have run', "[    1.000000] fine\n",
 	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
 is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
 
+my $oops = "[    7.1] BUG: kernel NULL pointer dereference, address: 0\n[    7.2] Oops: Oops: 0002 [#1]\n" .
+	"[    7.3] ---[ end trace 0000000000000000 ]---\n";
+my $announced = "[    7.0] death_test: what follows is asked for\n$oops";
+is_read('an oops that a test has asked for', $announced, "pass kernel log\n", 0, 'console');
+is_read('another one after it', "$announced$oops",
+	"fail kernel log: BUG: kernel NULL pointer dereference, address: 0\n", 0, 'console');
+
 is_read('a kernel that dies in a suite of ours', <<'LOG', <<'EXPECTED', 0, 'console');
 [    1.000000] 1..1
 [    1.000001]     # Subtest: fentry_set
