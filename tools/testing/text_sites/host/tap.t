@@ -219,10 +219,12 @@ is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n
 
 my $oops = "[    7.1] BUG: kernel NULL pointer dereference, address: 0\n[    7.2] Oops: Oops: 0002 [#1]\n" .
 	"[    7.3] ---[ end trace 0000000000000000 ]---\n";
-my $announced = "[    7.0] death_test: what follows is asked for\n$oops";
-is_read('an oops that a test has asked for', $announced, "pass kernel log\n", 0, 'console');
+my $announced = "[    7.0] death_test: the next oops is intended\n$oops";
+is_read('an intended oops', $announced, "pass kernel log\n", 0, 'console');
 is_read('another one after it', "$announced$oops",
 	"fail kernel log: BUG: kernel NULL pointer dereference, address: 0\n", 0, 'console');
+is_read('a warning within it', $announced =~ s/(?=\[    7\.3\])/[    7.2] WARNING: CPU: 0\n/r,
+	"fail kernel log: WARNING: CPU: 0\n", 0, 'console');
 
 is_read('a kernel that dies in a suite of ours', <<'LOG', <<'EXPECTED', 0, 'console');
 [    1.000000] 1..1

@@ -29,8 +29,8 @@ static void __noreturn die(void)
 	if (!strcmp(how, "panic"))
 		panic("death_test");
 	if (!strcmp(how, "oops")) {
-		/* Who judges the kernel by its log goes by this line. */
-		pr_info("death_test: what follows is asked for\n");
+		/* The harness skips an oops that follows this line. */
+		pr_info("death_test: the next oops is intended\n");
 		WRITE_ONCE(*(int *)NULL, 0);
 	}
 	kthread_complete_and_exit(NULL, 0);
