@@ -133,8 +133,11 @@ untested() { says untested; }
 # foreign: is it for an architecture that this one is no form of? Then it has no user space.
 foreign() { [ -n "$KARCH" ] && [ -z "$SYSROOT" ]; }
 
+# has OPTION: is it in the kernel's configuration?
+has() { grep -q "^CONFIG_$1=y" "$OUT/.config"; }
+
 # modular: may the kernel have modules?
-modular() { grep -q '^CONFIG_MODULES=y' "$OUT/.config"; }
+modular() { has MODULES; }
 
 # compiler_cache: what this shell compiles from now on goes through ccache
 compiler_cache()

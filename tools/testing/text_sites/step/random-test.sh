@@ -9,9 +9,6 @@ set -eu -o pipefail
 log=$LOG/random-test.log
 out=$BUILD/random
 
-# has OPTION: is it in the configuration?
-has() { grep -q "^CONFIG_$1=y" "$OUT/.config"; }
-
 # tracers: those that the kernel has
 tracers()
 {

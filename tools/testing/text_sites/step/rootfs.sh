@@ -51,7 +51,7 @@ install_tests()
 		return
 	modular || return 0
 	test_modules text_sites || return
-	! grep -q '^CONFIG_LIVEPATCH=y' "$OUT/.config" || test_modules livepatch
+	! has LIVEPATCH || test_modules livepatch
 }
 
 # test_modules COLLECTION: its modules (the runner's own rule would compile them

@@ -91,7 +91,7 @@ read_results()
 	[ "$2" != host ] || return 0
 	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
 	# It also reports races of the base.
-	if grep -q '^CONFIG_KCSAN=y' "$OUT/.config" 2>/dev/null; then
+	if has KCSAN 2>/dev/null; then
 		our_functions >"$base.ours"
 		ours=(--ours "$base.ours")
 	fi
