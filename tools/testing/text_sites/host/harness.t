@@ -187,6 +187,10 @@ is(get("$build/tree/kernel/sub/more.c"), "more\n", '  comes in');
 unlink "$top/kernel/sub/more.c";
 works('a file of ours removed', "$steps tree");
 ok(!-e "$build/tree/kernel/sub", '  goes, with its folder');
+symlink('nowhere', "$top/kernel/link") or die;
+works('a link of ours that leads nowhere', "$steps tree");
+is(readlink("$build/tree/kernel/link"), 'nowhere', '  is there');
+unlink "$top/kernel/link";
 put("$top/kernel/two.c", "ours\n");
 fails('a file of ours in place of one of the base', "$steps tree",
 	qr{^tree: kernel/two.c is a file of the base: change it with a patch$}, 1);
