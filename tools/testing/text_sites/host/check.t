@@ -50,6 +50,13 @@ sub first
 my @ours = grep { -f } lines('git', '-c', "safe.directory=*", 'ls-files', '-co', '--exclude-standard');
 my @code = grep { /\.[chS]$/ && !m{^tools/} } @ours;
 
+# regex PATTERN, STAR: of a pattern of file names in which each * stands for STAR
+sub regex
+{
+	my ($pattern, $star) = @_;
+	return join '', map { $_ eq '*' ? $star : quotemeta } split /(\*)/, $pattern;
+}
+
 # checkpatch
 my (@allowed, $line);
 open my $table, '<', "$harness/checkpatch.tab" or die "checkpatch.tab: $!";
@@ -59,7 +66,7 @@ while (<$table>) {
 	chomp;
 	my ($type, $files, $why) = split /\t/;
 	die "checkpatch.tab, line $line: not TYPE, FILES and WHY\n" unless defined $why && $why =~ /\w/;
-	my $pattern = join '', map { $_ eq '*' ? '.*' : quotemeta } split /(\*)/, $files;
+	my $pattern = regex($files, '.*');
 	push @allowed, { type => $type, files => qr/^$pattern$/, text => "$type $files", used => 0 };
 }
 close $table;
@@ -140,18 +147,19 @@ while (<$maintainers>) {
 close $maintainers;
 cmp_ok(scalar @patterns, '>', 20, 'MAINTAINERS: patterns of files: ' . @patterns);
 quiet('MAINTAINERS: patterns without files', grep { !(() = glob) } @patterns);
-# pattern FILE: the first that covers it: a folder is all that is below it, and * no slash
+# pattern FILE: the first pattern that covers it. In MAINTAINERS, "dir/" covers all that is below
+# dir, and * does not match a slash.
 sub pattern
 {
 	my ($file) = @_;
 	for (@patterns) {
-		my $regex = join '', map { $_ eq '*' ? '[^/]*' : quotemeta } split /(\*)/;
+		my $regex = regex($_, '[^/]*');
 		return $_ if $file =~ (m{/$} ? qr/^$regex/ : qr/^$regex$/);
 	}
 	return;
 }
 
-# The script takes long: one file for each pattern
+# get_maintainer.pl is slow: ask it about one file for each pattern.
 my %seen;
 for my $file (@in_tree) {
 	my $pattern = pattern($file);
