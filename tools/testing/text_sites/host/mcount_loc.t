@@ -42,11 +42,10 @@ sub run
 	my ($command) = @_;
 	my $pid = fork() // die "fork: $!";
 
-	# Without a shell, if the command needs none
 	if (!$pid) {
-		open(STDOUT, '>', '.stdout') or die ".stdout: $!";
-		open(STDERR, '>', '.stderr') or die ".stderr: $!";
-		exec($command) or POSIX::_exit(127);
+		# exec() starts a shell only if the command needs one.
+		open(STDOUT, '>', '.stdout') && open(STDERR, '>', '.stderr') && exec($command);
+		POSIX::_exit(127);
 	}
 	waitpid($pid, 0);
 	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
@@ -120,7 +119,8 @@ sub compile
 # Looking at objects, with the help of binutils
 # ------------------------------------------------------------------------
 
-# What readelf says of its sections, symbols and relocations; kept for the last few
+# What readelf prints about the sections, symbols and relocations of an object. Cached by the
+# object's bytes, as several functions look at the same one.
 my %said;
 sub elf
 {
