@@ -92,9 +92,17 @@ int twice(void) { return imv_read(x4) - imv_read(x4); }
 int compute(int);
 int cond(int a) { if (imv_cond(x4)) return compute(a * 3 + 5); return a; }
 C
-is(compile("@on -DCONFIG_TRACE_BRANCH_PROFILING", $head . $readers), '', 'with branches profiled');
-my @profiled = code('cond');
-is(compile("@on", $head . $readers), '', 'functions that read');
+# condition FLAGS: the code of one
+sub condition
+{
+	my ($flags) = @_;
+	is(compile($flags, $head . $readers), '', "functions that read: $flags");
+	return join ' ', code('cond');
+}
+
+my $profiling = '-DCONFIG_TRACE_BRANCH_PROFILING';
+is(condition($profiling), condition(''), 'a variable as condition: the same with branches profiled');
+is(condition("@on $profiling"), condition("@on"), 'a condition: the same with branches profiled');
 my %read = (
 	read1 => qr/^0f b6 05( 00){4}:/, read2 => qr/^0f b7 05( 00){4}:/,
 	read4 => qr/^40 8b 05( 00){4}:/, read8 => qr/^2e 2e 2e 48 8b 05 00/,
@@ -110,7 +118,6 @@ my @cond = code('cond');
 is(scalar(grep { /^0f 1f 44 00 00:/ } @cond), 1, 'a condition: a NOP');
 is(scalar(grep { /lea|call|imul|cmp|test/ } @cond), 0, 'a condition: nothing is computed');
 is(scalar @cond, 3, 'a condition: that, the result and the return') or diag(join "\n", @cond);
-is("@profiled", "@cond", 'a condition: the same with branches profiled');
 
 # What is left for the linker: as many references as records, in the same order
 my %size = sections();
