@@ -254,7 +254,7 @@ static void test_updates_while_called(struct kunit *test)
 	for (updates = 0; !over(begin, &calls.first, &calls.second); updates += 2) {
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_second), 0);
 		KUNIT_EXPECT_EQ(test, call_many(updates), 0x200 | (u8)updates);
-		/* Where nobody is preempted, others run here, or below. */
+		/* Without preemption and with one CPU, callers run only here and below. */
 		cond_resched();
 		KUNIT_EXPECT_EQ(test, dynfunc_update(test_many, many_first), 0);
 		KUNIT_EXPECT_EQ(test, call_many(updates), 0x100 | (u8)updates);

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # engine, log, out, why: of the step that sources this
 # For steps that compile many small kernels in a row, and boot each while the next one is compiled.
-# The source is in $TREE; $out has a build folder for each $engine, and the images; $log is that of
-# the kernel at hand.
+# The source is in $TREE; $out has a build folder for each $engine, and the images; $log is the log
+# of the current kernel.
 
 rootfs=$BUILD/rootfs/text_sites.cpio
 LOCALVERSION=''

@@ -221,7 +221,7 @@ sub check_variant
 	@fail or fail("it is listed what fails in $model with $macro");
 	for my $assertion (@fail) {
 		put("$model.pml", only($model, @{$lines{$assertion} // []}));
-		# The error is found sooner than gcc would have compiled the search.
+		# A broken model fails early: here a fast compiler is worth more than a fast program.
 		my $said = search('tcc', $model, $macro);
 		ok($said =~ /assertion violated/,
 			"$model with $macro fails, after " . states($said) . ' states') or
