@@ -59,9 +59,6 @@ static void on_exit(void *data, struct task_struct *task)
 	on_fork(data, NULL, task);
 }
 
-/* One of the flags of an instance: its lists follow forks and exits */
-#define FOLLOWS_FORK	BIT(31)
-
 static int follow_fork(struct trace_array *tr)
 {
 	int ret = register_trace_sched_process_fork(on_fork, tr);
@@ -77,20 +74,20 @@ static int follow_fork(struct trace_array *tr)
 /**
  * ftrace_pid_follow_fork - have children of tasks in the lists be in them too
  * @tr: the instance
- * @enable: or not
+ * @enable: or not; not what it is already
+ *
+ * Context: process context, may sleep, under trace_types_lock.
+ *
+ * Return: 0, or -ENOMEM, with nothing changed.
  */
-void ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
+int ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 {
-	if (enable) {
-		if (follow_fork(tr))
-			pr_warn("no memory, pid filters do not follow forks and exits\n");
-		else
-			tr->flags |= FOLLOWS_FORK;
-	} else if (tr->flags & FOLLOWS_FORK) {
-		unregister_trace_sched_process_fork(on_fork, tr);
-		unregister_trace_sched_process_free(on_exit, tr);
-		tr->flags &= ~FOLLOWS_FORK;
-	}
+	if (enable)
+		return follow_fork(tr);
+
+	unregister_trace_sched_process_fork(on_fork, tr);
+	unregister_trace_sched_process_free(on_exit, tr);
+	return 0;
 }
 
 /* Put a list into use, NULL for none. On error @new stays the caller's. */
