@@ -112,6 +112,75 @@ probes_come()
 		probe=fprobes/failing
 		each fprobe_off write events/$probe/enable 1
 	fi
+	! grep -q 't\[:' README ||
+		each no_probes append dynamic_events 't:failing sched_process_wait'
+	no_probes
+	echo 0 > events/enable
+	text_agrees "off" ''
+}
+
+two_probes_on()
+{
+	echo 1 > events/kprobes/enable
+	equal "attached" "$(attached)" 2
+}
+
+two_probes_armed()
+{
+	[ "$(< $DEBUG/kprobes/enabled)" = 1 ] || equal "attached" "$(attached)" 0
+	echo 1 > $DEBUG/kprobes/enabled
+	two_probes_on
+}
+
+# Those on functions share a filter: to take one out takes memory.
+probes_go()
+{
+	begin_failing
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	trap 'stop_jobs; echo 1 > $DEBUG/kprobes/enabled; no_probes' EXIT
+	echo 1 > events/sched/sched_process_exec/enable
+	printf '%s\n' 'p:failing vfs_fsync' 'p:other vfs_read' > kprobe_events
+	two_probes_on
+	each two_probes_on write events/kprobes/failing/enable 0
+	each two_probes_armed write $DEBUG/kprobes/enabled 0
+	no_probes
+	echo 'p:failing vfs_fsync' > kprobe_events
+	echo 1 > events/kprobes/enable
+	equal "attached" "$(attached)" 1
+	no_probes
+	echo 0 > events/enable
+	text_agrees "off" ''
+}
+
+# The probe is hit if there is a trigger or a command for its event. When they have gone, nobody is
+# counted who needs it.
+no_trigger()
+{
+	local file line
+	for file in events/kprobes/failing/trigger events/oom/mark_victim/trigger \
+		set_ftrace_filter; do
+		while read -r line; do
+			equal "attached by $line" "$(grep -c '^vfs_fsync ' enabled_functions)" 1
+			echo "!${line%:unlimited}" >> "$file"
+		done < <(grep -E '^(traceon|.*enable_event):' "$file" || :)
+	done
+	echo 1 > events/kprobes/failing/enable
+	equal "attached" "$(attached)" 1
+	echo 0 > events/kprobes/failing/enable
+	equal "attached" "$(attached)" 0
+}
+
+triggers_come()
+{
+	begin_failing
+	[ -e kprobe_events ] || skip "no kprobe_events"
+	trap 'stop_jobs; no_probes' EXIT
+	echo 1 > events/sched/sched_process_exec/enable
+	echo 'p:failing vfs_fsync' > kprobe_events
+	each no_trigger append events/kprobes/failing/trigger traceon
+	# Neither happens: the event stays off.
+	each no_trigger append events/oom/mark_victim/trigger enable_event:kprobes:failing
+	each no_trigger append set_ftrace_filter vfs_fallocate:enable_event:kprobes:failing
 	no_probes
 	echo 0 > events/enable
 	text_agrees "off" ''
@@ -463,8 +532,8 @@ files_are_read()
 	end_tracing
 }
 
-run_tests commands_come_and_go filters_wait_for_modules probes_come events_come ops_come \
-	ops_change_and_go modules_come_and_go modules_come_to_what_waits \
+run_tests commands_come_and_go filters_wait_for_modules probes_come probes_go triggers_come \
+	events_come ops_come ops_change_and_go modules_come_and_go modules_come_to_what_waits \
 	modules_go_with_their_markers_on instances_go_with_all_on perf_opens_events \
 	programs_of_bpf_come leaks_are_found values_jumps_and_markers_change \
 	immediate_values_and_jump_functions_change files_are_read
