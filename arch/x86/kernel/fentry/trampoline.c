@@ -51,6 +51,7 @@
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
+#include <linux/pgtable.h>
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>
@@ -296,6 +297,12 @@ static int pool_grow(void)
 	if (!chunk)
 		return -ENOMEM;
 
+	/*
+	 * Fetching from it must not fault: the fault handler has sites. With page tables of 32
+	 * bits, tasks get new entries for the kernel when they fault, or now.
+	 */
+	if (IS_ENABLED(CONFIG_X86_32))
+		arch_sync_kernel_mappings((unsigned long)chunk, (unsigned long)chunk + CHUNK_SIZE);
 	memset(chunk, INT3_INSN_OPCODE, CHUNK_SIZE);
 	set_vm_flush_reset_perms(chunk);
 	ret = set_memory_rox((unsigned long)chunk, CHUNK_SIZE / PAGE_SIZE);
