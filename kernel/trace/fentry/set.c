@@ -305,7 +305,9 @@ static void retarget(struct ftrace_ops *ops, void *func)
 /* An ops' callback has changed. Sleeps. */
 void fentry_sets_retarget(struct ftrace_ops *ops)
 {
+	fentry_redirect_begin();
 	retarget(ops, fentry_ops_callback(ops));
+	fentry_redirect_end();
 }
 
 /*
@@ -317,14 +319,14 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	struct ops_set *set;
 	int bucket;
 
+	fentry_redirect_begin();
 	retarget(ops, ftrace_stub);
-	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
-		return;
 	hash_for_each(sets, bucket, set, hash) {
-		if (set->tramp.nr && fentry_set_has(set, ops))
+		if (ops->flags & FTRACE_OPS_FL_DIRECT && set->tramp.nr && fentry_set_has(set, ops))
 			fentry_trampoline_go_on_to(&set->tramp,
 						   (unsigned long)ftrace_stub_direct_tramp);
 	}
+	fentry_redirect_end();
 }
 
 /**

@@ -68,6 +68,8 @@ int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags
 			     struct fentry_callback *calls, unsigned int nr,
 			     unsigned long onward);
 void fentry_trampoline_free(struct fentry_trampoline *tramp);
+void fentry_redirect_begin(void);
+void fentry_redirect_end(void);
 void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func);
 void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long onward);
 struct fentry_trampoline *fentry_trampoline_find(unsigned long addr);

@@ -392,16 +392,38 @@ void fentry_trampoline_free(struct fentry_trampoline *tramp)
 	gen_pool_free(pool, tramp->addr, tramp->size);
 }
 
-/* Make a live trampoline's branch at @at go to @target. */
+/**
+ * fentry_redirect_begin - before branches of live trampolines are changed
+ *
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex, which
+ * fentry_redirect_end() gives back.
+ */
+void fentry_redirect_begin(void)
+{
+	cpus_read_lock();
+	mutex_lock(&text_mutex);
+}
+
+/**
+ * fentry_redirect_end - all branches that were changed have been, for each CPU
+ *
+ * Three synchronisations of all CPUs for each TP_VEC_MAX branches; none if none changes. The
+ * caller makes them: between them, who gets to such a branch is trapped.
+ */
+void fentry_redirect_end(void)
+{
+	text_poke_finish();
+	mutex_unlock(&text_mutex);
+	cpus_read_unlock();
+}
+
+/* Have a live trampoline's branch at @at go to @target. */
 static void redirect(void *at, u8 opcode, void *target)
 {
 	u8 insn[CALL_INSN_SIZE];
 
 	__text_gen_insn(insn, opcode, at, target, CALL_INSN_SIZE);
-
-	guard(cpus_read_lock)();
-	guard(mutex)(&text_mutex);
-	text_poke_bp(at, insn, CALL_INSN_SIZE, NULL);
+	text_poke_queue(at, insn, CALL_INSN_SIZE, NULL);
 }
 
 /**
@@ -410,9 +432,8 @@ static void redirect(void *at, u8 opcode, void *target)
  * @arg: of the callback that is to be another; there may be none
  * @func: what to call instead, with the same argument
  *
- * Context: process context, sleeps, takes cpu_hotplug_lock for reading and
- * text_mutex. The trampoline may run meanwhile; tasks in it may be in the former
- * function for a while yet.
+ * Context: between fentry_redirect_begin() and fentry_redirect_end(), when it is done. The
+ * trampoline may run meanwhile; tasks in it may be in the former function for a while yet.
  */
 void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func)
 {

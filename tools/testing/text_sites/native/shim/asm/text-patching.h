@@ -28,7 +28,8 @@ static inline void text_write(void *addr, const void *code, size_t len)
 }
 
 void *text_poke_set(void *addr, int byte, size_t len);
-void text_poke_bp(void *addr, const void *insn, size_t len, const void *emulate);
+void text_poke_queue(void *addr, const void *insn, size_t len, const void *emulate);
+void text_poke_finish(void);
 void __text_gen_insn(void *buf, u8 opcode, const void *addr, const void *target, int size);
 
 #endif /* _SHIM_ASM_TEXT_PATCHING_H */

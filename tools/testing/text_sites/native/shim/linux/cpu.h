@@ -2,6 +2,7 @@
 #ifndef _SHIM_LINUX_CPU_H
 #define _SHIM_LINUX_CPU_H
 
-static inline void guard_cpus_read_lock(void) { }
+static inline void cpus_read_lock(void) { }
+static inline void cpus_read_unlock(void) { }
 
 #endif /* _SHIM_LINUX_CPU_H */

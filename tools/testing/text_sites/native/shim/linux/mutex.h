@@ -13,4 +13,7 @@ static inline void guard_mutex(struct mutex *lock)
 {
 }
 
+static inline void mutex_lock(struct mutex *lock) { }
+static inline void mutex_unlock(struct mutex *lock) { }
+
 #endif /* _SHIM_LINUX_MUTEX_H */
