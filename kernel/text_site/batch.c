@@ -13,7 +13,7 @@
  *
  * A task that is preempted between two passes leaves breakpoints where they are until it
  * runs again. So a kernel thread makes the passes, with the lowest real-time priority:
- * only real-time tasks can preempt it.
+ * only real-time tasks can preempt it, and then it goes on at another processor.
  *
  * Waking the thread up and waiting for it takes longer than changing a site. So a caller
  * with few sites changes them itself, with preemption off, and looks after each pass whether
@@ -31,6 +31,7 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
@@ -371,13 +372,26 @@ static int __init patcher_init(void)
 }
 core_initcall(patcher_init);
 
+/* May a task run wherever the thread may? No CPU comes or goes. */
+static bool runs_anywhere(const struct task_struct *task)
+{
+	unsigned int cpu;
+
+	for_each_cpu_and(cpu, patcher->task->cpus_ptr, cpu_online_mask) {
+		if (!cpumask_test_cpu(cpu, task->cpus_ptr))
+			return false;
+	}
+	return true;
+}
+
 /*
- * Does a task have a real-time priority of its own? A priority that it inherits may end
- * at any time, and a deadline task may have to wait for its next period.
+ * Is a task as good as the thread for any number of sites? It has a real-time priority of its
+ * own: one that it inherits may end at any time, and a deadline task may have to wait for its
+ * next period. If a task of a higher priority takes the processor away, it goes on at another.
  */
 static bool can_patch(const struct task_struct *task)
 {
-	return task->policy == SCHED_FIFO || task->policy == SCHED_RR;
+	return (task->policy == SCHED_FIFO || task->policy == SCHED_RR) && runs_anywhere(task);
 }
 
 static void batch_patch(struct text_site_kind *kind)
@@ -387,10 +401,12 @@ static void batch_patch(struct text_site_kind *kind)
 
 	patch->kind = kind;
 	first_round(patch);
-	if (!patcher || can_patch(current))
+	if (!patcher)
 		patch_rest(patch);
 	else if (few)
 		patch_few(patch);
+	else if (can_patch(current))
+		patch_rest(patch);
 	else
 		patch_by_thread(patch);
 }

@@ -78,6 +78,47 @@ preempted_while_functions_return()
 	equal "stacks that end too early" "$(stacks return_to_handler)" 0
 }
 
+# A real-time task that may run on CPU 1 only
+asker()
+{
+	taskset -p -c 1 $BASHPID > /dev/null
+	chrt -f -p 1 $BASHPID
+	while :; do
+		echo function > current_tracer
+		echo nop > current_tracer
+	done
+}
+
+# Takes CPU 1 away for good
+hog()
+{
+	taskset -p -c 1 $BASHPID > /dev/null
+	chrt -f -p 50 $BASHPID
+	while :; do :; done
+}
+
+# Five times it stops wherever it is, most of the time in a batch. Meanwhile it may hold any lock:
+# the sites are listed before.
+a_real_time_task_that_cannot_go_on_leaves_no_breakpoints()
+{
+	local hog _
+	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
+	taskset -p -c 0 $BASHPID > /dev/null
+	cat available_filter_functions_addrs > /tmp/preempted_sites
+	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+	asker &
+	for _ in 1 2 3 4 5; do
+		sleep 1
+		hog & hog=$!
+		sleep 2
+		equal "breakpoints" "$("$HERE/site_text" int3 < /tmp/preempted_sites | wc -l)" 0
+		kill $hog
+		wait $hog || :
+	done
+	stop_jobs
+	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+}
+
 # thread_on CPUS: where the thread that changes text may run
 thread_on()
 {
@@ -141,4 +182,5 @@ switch_while_the_thread_waits()
 }
 
 run_tests preempted_while_tracers_come_and_go preempted_while_functions_return \
+	a_real_time_task_that_cannot_go_on_leaves_no_breakpoints \
 	functions_are_switched_while_the_thread_waits
