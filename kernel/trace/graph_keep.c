@@ -105,9 +105,14 @@ static void fill_call(struct graph_keep_record *record, const struct trace_array
 static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long *word,
 		 const struct ftrace_graph_ent *call, struct ftrace_regs *fregs)
 {
-	struct graph_keep_pool *pool = READ_ONCE(tr->graph_keep)->pool;
+	const struct graph_keep *keep = READ_ONCE(tr->graph_keep);
+	struct graph_keep_pool *pool;
 	struct graph_keep_tree *tree;
 
+	/* An entry that was interrupted for long may have found another instance. */
+	if (unlikely(!keep))
+		return 0;
+	pool = keep->pool;
 	if (!may_begin(tr, call->func, ftrace_graph_get_ret_stack(current, 0)->ret) ||
 	    !fgraph_reserve_data(gops->idx, sizeof(long)))
 		return 0;
@@ -123,6 +128,12 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 	barrier();
 	WRITE_ONCE(*word, *word | (tree ? (unsigned long)tree | GRAPH_KEEP_TREE : GRAPH_KEEP_LOST));
 	return 1;
+}
+
+/* Where the frames of the current task end below the topmost one */
+static int frames_below(void)
+{
+	return (unsigned long *)ftrace_graph_get_ret_stack(current, 0) - current->ret_stack;
 }
 
 /**
@@ -152,7 +163,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 
 	pool = READ_ONCE(tr->graph_keep)->pool;
 	tree = graph_keep_tree(*word);
-	if (graph_keep_is_stale(tree)) {
+	if (graph_keep_is_stale(tree, frames_below())) {
 		WRITE_ONCE(*word, 0);
 		barrier();
 		graph_keep_give_back(pool, tree);

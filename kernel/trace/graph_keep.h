@@ -147,11 +147,12 @@ static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 
 /*
  * Is the frame of a tree's root gone? Its return was lost while other users of fgraph came or
- * went, and nobody reads the tree any more. For a tree of the current task.
+ * went, and nobody reads the tree any more. @top is where the frames of the current task, whose
+ * tree it is, end below that of the function which has just been entered.
  */
-static __always_inline bool graph_keep_is_stale(const struct graph_keep_tree *tree)
+static __always_inline bool graph_keep_is_stale(const struct graph_keep_tree *tree, int top)
 {
-	return current->curr_ret_stack <= tree->frame;
+	return top < tree->frame;
 }
 
 /* Claim a record of a tree, if that takes nothing else. NULL: graph_keep_claim() may do it. */

@@ -62,7 +62,7 @@ static noinline void graph_keep_enter(unsigned long ip, struct ftrace_regs *freg
 		goto slow;
 	tree = graph_keep_tree(word);
 	/* graph_keep_call() gives it back. */
-	if (unlikely(graph_keep_is_stale(tree)))
+	if (unlikely(graph_keep_is_stale(tree, task->curr_ret_stack)))
 		goto slow;
 	record = graph_keep_claim_fast(tree);
 	if (unlikely(!record))
