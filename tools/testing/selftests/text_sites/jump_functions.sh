@@ -133,6 +133,30 @@ modules_come_and_go_while_they_are_called()
 	equal "come again" "$(results)" "0 1 12 123"
 }
 
+# Functions of its parameters still run then, and nobody looks after what they jump to.
+those_of_a_module_that_goes_are_the_default_again()
+{
+	local dir="$HERE/test_modules"
+	patched || skip "pointers are not looked after"
+	[ -e "$dir/jump_owner.ko" ] || skip "no module jump_owner"
+	trap 'rmmod jump_owner jump_watch 2> /dev/null || :' EXIT
+	insmod "$dir/jump_watch.ko"
+	insmod "$dir/jump_owner.ko"
+	equal "while it is there" "$(< /sys/module/jump_watch/parameters/result)" -1
+	rmmod jump_owner
+	equal "when it has gone" "$(< /sys/module/jump_watch/parameters/result)" 1
+	rmmod jump_watch
+}
+
+a_default_that_is_freed_first_is_refused()
+{
+	local module="$HERE/test_modules/bad_jump.ko"
+	[ -e "$module" ] || skip "no module bad_jump"
+	! insmod "$module" 2> /dev/null || { rmmod bad_jump; fail "it was loaded"; }
+	dmesg | grep -q 'jump_function: bad_jump: .* is no jump to its default' ||
+		fail "no message"
+}
+
 kprobes_keep_off()
 {
 	need_sample
@@ -231,5 +255,7 @@ all_events()
 run_tests each_has_three_targets several_at_once a_wrong_choice_changes_nothing \
 	changed_while_they_are_called targets_of_another_module \
 	when_the_targets_module_goes_they_are_the_default_again \
-	modules_come_and_go_while_they_are_called kprobes_keep_off events_in_two_instances \
+	modules_come_and_go_while_they_are_called \
+	those_of_a_module_that_goes_are_the_default_again \
+	a_default_that_is_freed_first_is_refused kprobes_keep_off events_in_two_instances \
 	probes_come_and_go_while_they_are_called modules_with_events_come_and_go all_events

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * jump_owner: a jump function that jumps into jump_watch, which is asked to look where it
+ * jumps to when this module has gone: to its default, which returns 1
+ */
+#include <linux/jump_function.h>
+#include <linux/module.h>
+
+#include "jump_watch.h"
+
+static noinline int jump_owner_default(void)
+{
+	return 1;
+}
+
+DEFINE_DYNFUNC(jump_owner, jump_owner_default);
+
+static int jump_owner_call(void)
+{
+	return dynfunc_jump_owner();
+}
+
+static int __init jump_owner_init(void)
+{
+	int ret;
+
+	if (jump_owner_call() != 1)
+		return -EIO;
+	ret = dynfunc_update(jump_owner, jump_watch_target);
+	if (ret)
+		return ret;
+	if (jump_owner_call() != 2)
+		return -EIO;
+	jump_watch(THIS_MODULE, jump_owner_call);
+	return 0;
+}
+module_init(jump_owner_init);
+
+static void __exit jump_owner_exit(void)
+{
+}
+module_exit(jump_owner_exit);
+
+MODULE_DESCRIPTION("A jump function that is called when its module has gone");
+MODULE_LICENSE("GPL");
