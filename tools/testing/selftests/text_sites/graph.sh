@@ -140,6 +140,26 @@ an_instance_of_its_own()
 	rmdir instances/graph
 }
 
+# It never returns from where its processor went. Where it begins, it is not three functions deep.
+an_idle_task_begins_anew()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+	[ -w $online ] || skip "no CPU that can go offline"
+	echo 3 > max_graph_depth
+	echo 1 > options/funcgraph-proc
+	echo function_graph > current_tracer
+	echo 0 > $online
+	echo 1 > $online
+	echo > trace
+	sleep 0.3
+	echo 0 > tracing_on
+	grep -q '<idle>-0' per_cpu/cpu1/trace || fail "no function of the idle task of CPU 1"
+	echo nop > current_tracer
+	echo 1 > tracing_on
+	echo 0 > options/funcgraph-proc
+	echo 0 > max_graph_depth
+}
+
 entries_of_cpu() { awk '/^entries:/ { print $2 }' "per_cpu/cpu$1/stats"; }
 
 some_cpus_only()
@@ -179,4 +199,4 @@ the_files_show_what_is_in_use()
 run_tests calls_are_nested the_files_show_what_is_in_use \
 	a_function_to_begin_with a_function_to_leave_out a_depth \
 	restricted_before_it_begins not_in_interrupts some_tasks_only \
-	an_instance_of_its_own some_cpus_only
+	an_instance_of_its_own an_idle_task_begins_anew some_cpus_only
