@@ -288,8 +288,9 @@ static void end(struct trace_array *tr, unsigned long word, struct ftrace_graph_
 	int bit = begin_writing(root->func);
 
 	/*
-	 * Functions that the filter calls may be traced. Each is a tree, which is dropped without
-	 * asking the filter, or this would never end.
+	 * Functions that the filter calls may be traced. Each is a tree. The filter is asked for
+	 * it, too, as the lock lets one more in; what it calls then is dropped without asking, or
+	 * this would never end.
 	 */
 	if (bit >= 0 && graph_keep_matches(keep, root, trace_ctx)) {
 		if (word & GRAPH_KEEP_LOST)
