@@ -302,12 +302,13 @@ static void retarget(struct ftrace_ops *ops, void *func)
 		fentry_trampoline_retarget(&set->tramp, ops, func);
 }
 
+DEFINE_LOCK_GUARD_0(fentry_redirect, fentry_redirect_begin(), fentry_redirect_end())
+
 /* An ops' callback has changed. Sleeps. */
 void fentry_sets_retarget(struct ftrace_ops *ops)
 {
-	fentry_redirect_begin();
+	guard(fentry_redirect)();
 	retarget(ops, fentry_ops_callback(ops));
-	fentry_redirect_end();
 }
 
 /*
@@ -319,14 +320,15 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	struct ops_set *set;
 	int bucket;
 
-	fentry_redirect_begin();
+	guard(fentry_redirect)();
 	retarget(ops, ftrace_stub);
+	if (!(ops->flags & FTRACE_OPS_FL_DIRECT))
+		return;
 	hash_for_each(sets, bucket, set, hash) {
-		if (ops->flags & FTRACE_OPS_FL_DIRECT && set->tramp.nr && fentry_set_has(set, ops))
+		if (set->tramp.nr && fentry_set_has(set, ops))
 			fentry_trampoline_go_on_to(&set->tramp,
 						   (unsigned long)ftrace_stub_direct_tramp);
 	}
-	fentry_redirect_end();
 }
 
 /**
