@@ -132,7 +132,7 @@ two_probes_armed()
 	two_probes_on
 }
 
-# Those on functions share a filter: to take one out takes memory.
+# Kprobes on functions share a filter: removing one of several from it allocates memory.
 probes_go()
 {
 	begin_failing
@@ -152,8 +152,8 @@ probes_go()
 	text_agrees "off" ''
 }
 
-# The probe is hit if there is a trigger or a command for its event. When they have gone, nobody is
-# counted who needs it.
+# A trigger or a command for the probe's event attaches the probe. When they have gone, the event
+# has no user left: switching it on and off attaches and detaches the probe.
 no_trigger()
 {
 	local file line
@@ -178,7 +178,7 @@ triggers_come()
 	echo 1 > events/sched/sched_process_exec/enable
 	echo 'p:failing vfs_fsync' > kprobe_events
 	each no_trigger append events/kprobes/failing/trigger traceon
-	# Neither happens: the event stays off.
+	# Neither mark_victim nor vfs_fallocate is reached, so the event stays off.
 	each no_trigger append events/oom/mark_victim/trigger enable_event:kprobes:failing
 	each no_trigger append set_ftrace_filter vfs_fallocate:enable_event:kprobes:failing
 	no_probes

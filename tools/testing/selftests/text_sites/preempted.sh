@@ -13,11 +13,17 @@ victim()
 	while :; do dd if=/dev/zero of=/dev/null bs=1 count=2000 status=none; done
 }
 
+# The subshell that calls this is a real-time task on CPU 1.
+real_time()
+{
+	taskset -p -c 1 $BASHPID > /dev/null
+	chrt -f -p "$1" $BASHPID
+}
+
 # Takes CPU 1 away, most of the time, in bursts of different length
 bully()
 {
-	taskset -p -c 1 $BASHPID > /dev/null
-	chrt -f -p 50 $BASHPID
+	real_time 50
 	local i n
 	while :; do
 		for n in 100 3000 20000 500 9000; do
@@ -78,11 +84,10 @@ preempted_while_functions_return()
 	equal "stacks that end too early" "$(stacks return_to_handler)" 0
 }
 
-# A real-time task that may run on CPU 1 only
+# Switches all functions, and may run on CPU 1 only
 asker()
 {
-	taskset -p -c 1 $BASHPID > /dev/null
-	chrt -f -p 1 $BASHPID
+	real_time 1
 	while :; do
 		echo function > current_tracer
 		echo nop > current_tracer
@@ -92,13 +97,12 @@ asker()
 # Takes CPU 1 away for good
 hog()
 {
-	taskset -p -c 1 $BASHPID > /dev/null
-	chrt -f -p 50 $BASHPID
+	real_time 50
 	while :; do :; done
 }
 
-# Five times it stops wherever it is, most of the time in a batch. Meanwhile it may hold any lock:
-# the sites are listed before.
+# Five times the asker is stopped wherever it is, most of the time in a batch. It may hold any lock
+# then, so the sites are listed beforehand.
 a_real_time_task_that_cannot_go_on_leaves_no_breakpoints()
 {
 	local hog _
