@@ -13,7 +13,7 @@
  *
  * A task that is preempted between two passes leaves breakpoints where they are until it
  * runs again. So a kernel thread makes the passes, with the lowest real-time priority:
- * only real-time tasks can preempt it, and then it goes on at another processor.
+ * only real-time tasks can preempt it, and the scheduler then moves it to another CPU.
  *
  * Waking the thread up and waiting for it takes longer than changing a site. So a caller
  * with few sites changes them itself, with preemption off, and looks after each pass whether
@@ -372,7 +372,7 @@ static int __init patcher_init(void)
 }
 core_initcall(patcher_init);
 
-/* May a task run wherever the thread may? No CPU comes or goes. */
+/* May a task run on each CPU that the thread may run on? Under cpus_read_lock(). */
 static bool runs_anywhere(const struct task_struct *task)
 {
 	unsigned int cpu;
@@ -385,9 +385,10 @@ static bool runs_anywhere(const struct task_struct *task)
 }
 
 /*
- * Is a task as good as the thread for any number of sites? It has a real-time priority of its
- * own: one that it inherits may end at any time, and a deadline task may have to wait for its
- * next period. If a task of a higher priority takes the processor away, it goes on at another.
+ * May a task make the passes of a large batch itself, in place of the thread? It needs a
+ * real-time priority of its own: one that it inherits may end at any time, and a deadline task
+ * may have to wait for its next period. And the scheduler must be able to move it to another
+ * CPU if a task of a higher priority takes this one.
  */
 static bool can_patch(const struct task_struct *task)
 {

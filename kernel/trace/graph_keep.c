@@ -109,7 +109,7 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 	struct graph_keep_pool *pool;
 	struct graph_keep_tree *tree;
 
-	/* An entry that was interrupted for long may have found another instance. */
+	/* The entry may have read the gops of an instance that has just stopped: no filter. */
 	if (unlikely(!keep))
 		return 0;
 	pool = keep->pool;
@@ -288,9 +288,9 @@ static void end(struct trace_array *tr, unsigned long word, struct ftrace_graph_
 	int bit = begin_writing(root->func);
 
 	/*
-	 * Functions that the filter calls may be traced. Each is a tree. The filter is asked for
-	 * it, too, as the lock lets one more in; what it calls then is dropped without asking, or
-	 * this would never end.
+	 * Functions that the filter calls may be traced, and each is a tree. The lock lets the
+	 * filter be called once more, for such a tree. Trees in that call do not get the lock and
+	 * are dropped: this ends.
 	 */
 	if (bit >= 0 && graph_keep_matches(keep, root, trace_ctx)) {
 		if (word & GRAPH_KEEP_LOST)

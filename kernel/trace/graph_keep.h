@@ -147,8 +147,8 @@ static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 
 /*
  * Is the frame of a tree's root gone? Its return was lost while other users of fgraph came or
- * went, and nobody reads the tree any more. @top is where the frames of the current task, whose
- * tree it is, end below that of the function which has just been entered.
+ * went, and nobody reads the tree any more. The tree is one of the current task. @top is the end
+ * of the task's frames without that of the function that it is entering.
  */
 static __always_inline bool graph_keep_is_stale(const struct graph_keep_tree *tree, int top)
 {

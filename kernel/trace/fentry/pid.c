@@ -74,7 +74,7 @@ static int follow_fork(struct trace_array *tr)
 /**
  * ftrace_pid_follow_fork - have children of tasks in the lists be in them too
  * @tr: the instance
- * @enable: or not; not what it is already
+ * @enable: start or stop doing so; must differ from the present state
  *
  * Context: process context, may sleep, under trace_types_lock.
  *

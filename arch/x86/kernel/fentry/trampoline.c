@@ -298,8 +298,8 @@ static int pool_grow(void)
 		return -ENOMEM;
 
 	/*
-	 * Fetching from it must not fault: the fault handler has sites. With page tables of 32
-	 * bits, tasks get new entries for the kernel when they fault, or now.
+	 * Fetching from it must not fault: the fault handler has sites. On 32 bits, a task's page
+	 * table may otherwise get the new entries from that handler only.
 	 */
 	if (IS_ENABLED(CONFIG_X86_32))
 		arch_sync_kernel_mappings((unsigned long)chunk, (unsigned long)chunk + CHUNK_SIZE);
@@ -393,7 +393,7 @@ void fentry_trampoline_free(struct fentry_trampoline *tramp)
 }
 
 /**
- * fentry_redirect_begin - before branches of live trampolines are changed
+ * fentry_redirect_begin - start changing branches of live trampolines
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex, which
  * fentry_redirect_end() gives back.
@@ -405,10 +405,10 @@ void fentry_redirect_begin(void)
 }
 
 /**
- * fentry_redirect_end - all branches that were changed have been, for each CPU
+ * fentry_redirect_end - make the changes since fentry_redirect_begin()
  *
- * Three synchronisations of all CPUs for each TP_VEC_MAX branches; none if none changes. The
- * caller makes them: between them, who gets to such a branch is trapped.
+ * Three synchronisations of all CPUs for each TP_VEC_MAX branches; none if none changes. They
+ * run at the caller's priority. Until the last one, a CPU that reaches such a branch traps.
  */
 void fentry_redirect_end(void)
 {
@@ -432,8 +432,11 @@ static void redirect(void *at, u8 opcode, void *target)
  * @arg: of the callback that is to be another; there may be none
  * @func: what to call instead, with the same argument
  *
- * Context: between fentry_redirect_begin() and fentry_redirect_end(), when it is done. The
- * trampoline may run meanwhile; tasks in it may be in the former function for a while yet.
+ * Takes effect in fentry_redirect_end() at the latest. Tasks may be in the former function
+ * for a while yet.
+ *
+ * Context: between fentry_redirect_begin() and fentry_redirect_end(). The trampoline may run
+ * meanwhile.
  */
 void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func)
 {
