@@ -91,7 +91,10 @@ void fgraph_fast_update(void)
 	if (other)
 		/* Pairs with smp_load_acquire(): who finds it finds @tr's words. */
 		smp_store_release(&graph_fast_other, other);
-	/* Pairs with READ_ONCE(), and what depends on that: who finds @tr finds its words. */
+	/*
+	 * Pairs with smp_load_acquire(), or READ_ONCE() and what depends on that: who finds
+	 * @tr finds its words, and who finds GRAPH_FAST_OTHER finds @other.
+	 */
 	smp_store_release(&graph_fast_entry, entry);
 	/* So does this. */
 	smp_store_release(&graph_fast_return, keep ? GRAPH_FAST_OTHER : (unsigned long)tr);
@@ -295,13 +298,14 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 
 	if (FGRAPH_FAST && likely(!fgraph_too_early(fregs))) {
 		preempt_disable_notrace();
-		to = READ_ONCE(graph_fast_entry);
+		/* Pairs with fgraph_fast_update(). */
+		to = smp_load_acquire(&graph_fast_entry);
 		if (likely(to > GRAPH_FAST_OTHER)) {
 			graph_fast_call(ip, fregs, (struct trace_array *)to);
 			return;
 		}
 		if (to == GRAPH_FAST_OTHER) {
-			/* Pairs with fgraph_fast_update(). */
+			/* So does this. */
 			to = smp_load_acquire(&graph_fast_other);
 			if (to >= FGRAPH_FAST_MAX_VAR)
 				graph_fast_call_more(ip, fregs, (struct trace_array *)to);
