@@ -331,6 +331,21 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	}
 }
 
+/* Trampolines of before mitigations were chosen */
+static int __init sets_mitigate(void)
+{
+	struct ops_set *set;
+	int bucket;
+
+	guard(mutex)(&ftrace_lock);
+	guard(fentry_redirect)();
+	fentry_trampoline_mitigate(&shared.tramp);
+	hash_for_each(sets, bucket, set, hash)
+		fentry_trampoline_mitigate(&set->tramp);
+	return 0;
+}
+early_initcall(sets_mitigate);
+
 /**
  * ftrace_after_tasks - call a function when no task is on its way from where it was
  * @head: what @func gets, in memory that stays until then

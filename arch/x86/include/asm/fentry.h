@@ -72,6 +72,7 @@ void fentry_redirect_begin(void);
 void fentry_redirect_end(void);
 void fentry_trampoline_retarget(struct fentry_trampoline *tramp, const void *arg, void *func);
 void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long onward);
+void fentry_trampoline_mitigate(struct fentry_trampoline *tramp);
 struct fentry_trampoline *fentry_trampoline_find(unsigned long addr);
 struct orc_entry *fentry_trampoline_orc(unsigned long addr);
 

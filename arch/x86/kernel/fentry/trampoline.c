@@ -102,7 +102,9 @@ static void emit_return(struct assembler *as)
 	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
 		emit_branch(as, JMP32_INSN_OPCODE, x86_return_thunk);
 	else
-		EMIT(as, RET_INSN_OPCODE);
+		/* With room for such a jump: see fentry_trampoline_mitigate() */
+		EMIT(as, RET_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE,
+		     INT3_INSN_OPCODE, INT3_INSN_OPCODE);
 
 	/* Nothing runs past it, not speculatively either */
 	EMIT(as, INT3_INSN_OPCODE);
@@ -457,6 +459,21 @@ void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long o
 {
 	tramp->onward = onward;
 	redirect((void *)tramp->addr + tramp->tail, JMP32_INSN_OPCODE, (void *)onward);
+}
+
+/**
+ * fentry_trampoline_mitigate - have a trampoline return as the CPU's mitigations want it
+ * @tramp: any; it may be older than their choice, with ftrace= on the command line
+ *
+ * What such a trampoline calls is not counted by call depth tracking. That costs time, but
+ * is safe: the count is too low then, and the return predictor is filled too early.
+ *
+ * Context: as fentry_trampoline_retarget().
+ */
+void fentry_trampoline_mitigate(struct fentry_trampoline *tramp)
+{
+	if (tramp->nr && !tramp->onward && cpu_feature_enabled(X86_FEATURE_RETHUNK))
+		redirect((void *)tramp->addr + tramp->tail, JMP32_INSN_OPCODE, x86_return_thunk);
 }
 
 /**

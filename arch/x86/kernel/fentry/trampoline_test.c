@@ -209,6 +209,14 @@ static void expect_branch(struct kunit *test, const struct insn *insn, unsigned 
 	KUNIT_EXPECT_EQ(test, at + insn->length + insn->immediate.value, target);
 }
 
+static void expect_return(struct kunit *test, const struct insn *insn, unsigned long at)
+{
+	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
+		expect_branch(test, insn, at, JMP32_INSN_OPCODE, (unsigned long)x86_return_thunk);
+	else
+		KUNIT_EXPECT_EQ(test, insn->opcode.bytes[0], RET_INSN_OPCODE);
+}
+
 /*
  * Where CPUs need it, a trampoline returns by the thunk, and counts its calls: what it calls
  * does not, and nor does the traced function for the site's call, unless there is a callee that
@@ -245,16 +253,32 @@ static void test_speculation(struct kunit *test)
 	next = at + insn.length;
 	if (tramp.onward)
 		expect_branch(test, &insn, at, JMP32_INSN_OPCODE, tramp.onward);
-	else if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
-		expect_branch(test, &insn, at, JMP32_INSN_OPCODE, (unsigned long)x86_return_thunk);
 	else
-		KUNIT_EXPECT_EQ(test, insn.opcode.bytes[0], RET_INSN_OPCODE);
+		expect_return(test, &insn, at);
 	if (!tramp.onward)
-		KUNIT_EXPECT_EQ(test, *(u8 *)next++, INT3_INSN_OPCODE);
+		KUNIT_EXPECT_EQ(test, tramp.size, tramp.tail + JMP32_INSN_SIZE + 1);
+	for (; next < tramp.addr + tramp.size; next++)
+		KUNIT_EXPECT_EQ(test, *(u8 *)next, INT3_INSN_OPCODE);
 	KUNIT_EXPECT_EQ(test, next, tramp.addr + tramp.size);
 
 	fentry_trampoline_free(&tramp);
 	synchronize_rcu();
+}
+
+/* One that is older than the choice of mitigations returns as they want it, too. */
+static void test_older(struct kunit *test)
+{
+	const unsigned long site = ftrace_location((unsigned long)lcm);
+	const struct fentry_trampoline *tramp = NULL;
+	struct insn insn;
+
+	KUNIT_ASSERT_NE(test, site, 0);
+	if (*(u8 *)site == CALL_INSN_OPCODE)
+		tramp = fentry_trampoline_find(site + CALL_INSN_SIZE + *(s32 *)(site + 1));
+	if (!tramp || tramp->onward)
+		kunit_skip(test, "without ftrace=function");
+	KUNIT_ASSERT_EQ(test, insn_decode_kernel(&insn, (void *)tramp->addr + tramp->tail), 0);
+	expect_return(test, &insn, tramp->addr + tramp->tail);
 }
 
 asm(".pushsection .text\n"
@@ -730,6 +754,7 @@ static struct kunit_case trampoline_cases[] = {
 	KUNIT_CASE_PARAM(test_orc, shape_gen_params),
 	KUNIT_CASE_PARAM(test_unwind, shape_gen_params),
 	KUNIT_CASE_PARAM(test_speculation, shape_gen_params),
+	KUNIT_CASE(test_older),
 	KUNIT_CASE(test_shared),
 #ifdef CONFIG_HAVE_RELIABLE_STACKTRACE
 	KUNIT_CASE_PARAM(test_sleeping, shape_gen_params),
