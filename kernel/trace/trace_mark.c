@@ -611,6 +611,26 @@ static int enable_matching(struct trace_array *tr, const char *patterns, unsigne
 	return marker_batch_end() ?: err ?: ret;
 }
 
+/* Enable those of new events that markers= names. What fails, the tracing core reports. */
+static void boot_enable(const struct list_head *new)
+{
+	struct trace_array *tr = top_trace_array();
+	struct trace_event_file *file;
+	struct mark_event *event;
+
+	guard(mutex)(&event_mutex);
+
+	marker_batch_begin();
+	list_for_each_entry(event, new, list) {
+		if (!one_matches(boot_patterns, nr_boot_patterns, event->name))
+			continue;
+		file = find_event_file(tr, event->system, event->call.name);
+		if (file)
+			trace_event_enable_disable(file, 1, 0);
+	}
+	marker_batch_end();
+}
+
 /*
  * Make events for markers that have come. Without memory for one it has none until this is
  * called again: when a module comes, or somebody opens set_marker.
@@ -619,6 +639,7 @@ static void events_add(void)
 {
 	struct mark_event *event;
 	struct marker *marker;
+	LIST_HEAD(new);
 	int ret = 0;
 
 	guard(mutex)(&mark_mutex);
@@ -636,9 +657,7 @@ static void events_add(void)
 		}
 		ret = event_fill_in(event, marker) ?: event_register(event);
 		if (!ret) {
-			list_add_tail(&event->list, &mark_events);
-			if (one_matches(boot_patterns, nr_boot_patterns, event->name))
-				enable_matching(top_trace_array(), event->name, 1, true);
+			list_add_tail(&event->list, &new);
 			continue;
 		}
 		pr_err("%s: no event (%d)%s\n", marker_name(marker), ret,
@@ -647,6 +666,9 @@ static void events_add(void)
 		/* What is wrong with others does not change. */
 		marker_set_event(marker, ret == -ENOMEM ? NULL : ERR_PTR(ret));
 	}
+	if (nr_boot_patterns)
+		boot_enable(&new);
+	list_splice_tail(&new, &mark_events);
 }
 
 static int available_show(struct seq_file *m, void *v)
@@ -782,17 +804,13 @@ static int __init mark_events_init(void)
 }
 core_initcall(mark_events_init);
 
-/* Disable an event in every instance, and take it away. */
-static int event_unregister(struct mark_event *event)
+/* Disable an event in every instance. Was it enabled in any? */
+static bool event_disable(struct mark_event *event)
 {
 	struct trace_event_file *file;
 	struct trace_array *tr;
 	bool was_enabled = false;
 
-	lockdep_assert_held(&event_mutex);
-
-	if (trace_event_dyn_busy(&event->call))
-		return -EBUSY;
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->event_call != &event->call ||
@@ -802,32 +820,44 @@ static int event_unregister(struct mark_event *event)
 			was_enabled = true;
 		}
 	}
-	if (was_enabled)
-		marker_synchronize();
-	return trace_remove_event_call(&event->call);
+	return was_enabled;
 }
 
 /**
  * marker_events_forget - take away the events of markers that have no sites any more
  *
  * An event that something is attached to, such as perf or a trigger, stays until the next
- * module goes. Entries of the others may be in buffers, and another event may get the same
- * id: a buffer that any of them was enabled for is emptied.
+ * module goes, or comes with markers. Entries of the others may be in buffers, and another
+ * event may get the same id: a buffer that any of them was enabled for is emptied.
  *
  * Context: process context, sleeps.
  */
 void marker_events_forget(void)
 {
 	struct mark_event *event, *next;
-	bool gone = false;
+	bool enabled = false, gone = false;
+	LIST_HEAD(going);
 
 	guard(mutex)(&mark_mutex);
 	/* No other event gets one of the ids before the buffers are empty. */
 	guard(mutex)(&event_mutex);
 
 	list_for_each_entry_safe(event, next, &mark_events, list) {
-		if (marker_has_sites(event->marker) || event_unregister(event))
+		if (marker_has_sites(event->marker) || trace_event_dyn_busy(&event->call))
 			continue;
+		if (event_disable(event))
+			enabled = true;
+		list_move_tail(&event->list, &going);
+	}
+	/* Once for all of them */
+	if (enabled)
+		marker_synchronize();
+
+	list_for_each_entry_safe(event, next, &going, list) {
+		if (trace_remove_event_call(&event->call)) {
+			list_move_tail(&event->list, &mark_events);
+			continue;
+		}
 		list_del(&event->list);
 		marker_set_event(event->marker, NULL);
 		event_free(event);
