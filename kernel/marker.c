@@ -48,6 +48,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -92,7 +93,10 @@ DEFINE_MUTEX(marker_mutex);	/* all of this, see above */
 static DEFINE_HASHTABLE(markers, 8);
 static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not loaded */
 
-/* Who connects many probes, and has the sites switched when all are. */
+/*
+ * Who connects many probes, and has the sites switched when all are. With a reference: should
+ * it die meanwhile, no other task is taken for it.
+ */
 static struct task_struct *batching;
 
 #define probes_of(marker)						\
@@ -615,7 +619,7 @@ void marker_batch_begin(void)
 {
 	guard(mutex)(&marker_mutex);
 	WARN_ON_ONCE(batching);
-	batching = current;
+	batching = get_task_struct(current);
 }
 
 /**
@@ -632,6 +636,7 @@ int marker_batch_end(void)
 
 	guard(mutex)(&marker_mutex);
 	batching = NULL;
+	put_task_struct(current);
 	ret = marker_sites_commit(NULL);
 	/* What is wrong is dead now, and does not keep the others from following. */
 	if (ret)

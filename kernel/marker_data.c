@@ -93,6 +93,8 @@ int text_sites_module_coming(struct module *mod)
 	ret = text_section_check(mod, TEXT_SECTION_MARKER_REFS, sizeof(*sites), sizeof(*sites)) ?:
 	      check_sites(mod, sites, nr);
 	if (!ret) {
+		/* What is left of a module that has gone says no more what formats are. */
+		marker_events_forget();
 		ret = sites_come(mod, sites, nr);
 		if (ret)
 			sites_go(sites, nr);

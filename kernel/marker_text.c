@@ -67,7 +67,13 @@ static int markers_take(struct text_site_table *table)
 {
 	int ret = value_sites_take(table);
 
-	return ret || !table->mod ? ret : check_module_sites(table);
+	if (ret || !table->mod)
+		return ret;
+	ret = check_module_sites(table);
+	if (!ret)
+		/* What is left of a module that has gone says no more what formats are. */
+		marker_events_forget();
+	return ret;
 }
 
 /* The code does not run: its module goes, or does not come. */
