@@ -181,6 +181,27 @@ many_events_at_once()
 	rmdir $seen
 }
 
+# What another instance has on as well goes back from two probes to one.
+many_events_of_one_of_two()
+{
+	local other=instances/batches_other seen=instances/batches_seen
+	begin_counting
+	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
+		skip "tracepoints without jump functions"
+	mkdir $other $seen
+	echo 1 > $other/events/sched/enable
+	for _ in 1 2; do
+		echo 1 > $seen/events/sched/enable
+		sleep 0.5
+		few 18 "echo 0 > $seen/events/sched/enable"
+	done
+	echo > $other/trace
+	sleep 0.2
+	grep -q ' sched_switch: ' $other/trace || fail "the other has no events any more"
+	echo 0 > $other/events/enable
+	rmdir $other $seen
+}
+
 rounds_of_a_limited_size()
 {
 	local syncs
@@ -257,7 +278,8 @@ a_writer_that_is_starved()
 	rmdir $seen
 }
 
-run_tests many_events_at_once rounds_of_a_limited_size rounds_over_several_tables \
-	a_writer_that_is_starved a_thousand_direct_calls ten_thousand_direct_calls \
+run_tests many_events_at_once many_events_of_one_of_two rounds_of_a_limited_size \
+	rounds_over_several_tables a_writer_that_is_starved a_thousand_direct_calls \
+	ten_thousand_direct_calls \
 	a_tracer_on_and_off a_filter_that_changes a_filter_that_several_share \
 	everything_off_and_on_by_sysctl a_module_that_comes_while_five_ops_trace_everything

@@ -403,6 +403,38 @@ an_event_in_use_goes_later()
 	equal "afterwards" "$(events line)" 'line: 1 "y" of 1'
 }
 
+what_nobody_uses_any_more_refuses_no_module()
+{
+	need $SAMPLE
+	[ -e "$HERE/test_modules/bad_marker_format.ko" ] || skip "no module bad_marker_format"
+	command -v perf > /dev/null || skip "no perf"
+	perf stat -e sample:lines sleep 30 2> /dev/null &
+	sleep 1
+	rmmod $SAMPLE
+	stop_jobs
+	insmod "$HERE/test_modules/bad_marker_format.ko"
+	rmmod bad_marker_format
+	modprobe $SAMPLE
+}
+
+# Each wait would be a grace period, in which no event is switched, and no module loaded.
+a_thousand_go_together()
+{
+	need markers_many
+	[ -e function_profile_enabled ] || skip "no function profiler"
+	local waits
+	echo 'many:*' > set_marker
+	echo synchronize_rcu > set_ftrace_filter
+	echo 1 > function_profile_enabled
+	rmmod markers_many
+	waits=$(cat trace_stat/function[0-9]* | awk '$1 == "synchronize_rcu" { n += $2 } END { print n + 0 }')
+	echo 0 > function_profile_enabled
+	echo > set_ftrace_filter
+	echo "# $waits grace periods"
+	[ "$waits" -gt 0 ] || fail "not counted"
+	[ "$waits" -lt 50 ] || fail "$waits grace periods for a module that goes"
+}
+
 # refused MODULE PATTERN: it is not loaded, with a message
 refused()
 {
@@ -513,6 +545,7 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	buffers_forget_events_that_are_gone buffers_forget_events_although_another_stays \
 	no_event_comes_back \
 	work_left_by_a_module_passes_its_markers parameters_pass_markers_of_a_module_that_goes \
-	an_event_in_use_goes_later \
+	an_event_in_use_goes_later what_nobody_uses_any_more_refuses_no_module \
+	a_thousand_go_together \
 	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
 	modules_come_and_go_while_they_are_switched
