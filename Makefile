@@ -71,7 +71,7 @@ TEST_ALL := tools/testing/text_sites/test-all
 
 help:
 	@echo 'make run            build everything, boot it in an emulator, trace something'
-	@echo 'make test           build everything, run all tests'
+	@echo 'make test           build everything, run the tests of the usual kernel'
 	@echo
 	@echo 'make menuconfig     choose the kernel, and the machine that it runs in'
 	@echo 'make kernelconfig   change the options of the kernel, with its own menu'

@@ -67,11 +67,13 @@
  * @name: which
  *
  * One instruction that reads no memory, but for early boot: until the early initcalls,
- * or until the module that this is in is there, it reads the variable.
+ * or until the module that this is in is there, it reads the variable. On 32 bits, a value
+ * of eight bytes is always read from memory, in two halves.
  *
  * Context: any but noinstr code, and functions that are copied to elsewhere.
  *
- * Return: the value. While it is being set, the old one or the new one.
+ * Return: the value. While it is being set, the old one or the new one; of eight bytes on
+ * 32 bits, maybe one half of each.
  */
 #define imv_read(name) ({						\
 	union { u64 bits; __typeof__(imv_##name) value; } __imv;	\

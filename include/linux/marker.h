@@ -134,7 +134,7 @@ void marker_inline_end(void);
 
 /**
  * struct marker_arg - a conversion in a format
- * @conversion: its letter: one of "dixXoucsp", i for d and o, X for x
+ * @conversion: its letter: one of "iuxXocsp"; i stands for d, too
  * @size: of its type, in bytes; of one character of a string
  */
 struct marker_arg {

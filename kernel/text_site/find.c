@@ -119,16 +119,20 @@ static __always_inline struct text_site *first_from(const struct text_area *area
 }
 
 /**
- * text_site_find - the site whose bytes overlap a range of addresses
+ * text_site_find - a site of which any of the first TEXT_SITE_SIZE bytes is in a range
  * @kind: of which kind, NULL for any
  * @start: first address
  * @end: last address, inclusive, in the text of the same module
  * @in: if not NULL, gets the table the site is in
  *
+ * Sites of some kinds are longer. Who looks for these too, starts that much earlier, as
+ * kind_reserves() does.
+ *
  * Context: any, with a site's table kept from going away: in an RCU read-side
  * section, or under the lock of @kind's owner, or with interrupts off.
  *
- * Return: a live site, the lowest there is in the range, or NULL.
+ * Return: a live site, the lowest in the range of @kind, or of the first kind that has
+ * one there; or NULL.
  */
 noinstr struct text_site *text_site_find(const struct text_site_kind *kind, unsigned long start,
 					 unsigned long end, struct text_site_table **in)

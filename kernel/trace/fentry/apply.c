@@ -341,8 +341,9 @@ static int tables_apply(struct apply *apply)
  * check_exclusive().
  *
  * Returns 0; or with no text changed -ENODEV after ftrace_kill(), -EINVAL if the text of a
- * site is not what it should be, or -ENOMEM, which only the first ops of all can get. Then
- * the caller has to put the data back and to apply the reverse.
+ * site is not what it should be, or -ENOMEM: there has never been a set, or there is no
+ * memory to note the new sets of sites whose direct calls differ. Then the caller has to
+ * put the data back and to apply the reverse.
  */
 int fentry_apply(const struct fentry_change *change)
 {

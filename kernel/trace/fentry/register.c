@@ -223,7 +223,8 @@ static int ops_come(struct ftrace_ops *ops)
  * one of its functions does what only one can; -EINVAL if it has been deleted, if it
  * wants to change where functions continue or to be called directly without a filter,
  * or if the text of a site is not what it should be; -ENOMEM, which only the first ops
- * of all can get; or what the owner of an ops for direct calls says.
+ * of all can get, or one for direct calls whose functions have different callees; or
+ * what the owner of an ops for direct calls says.
  */
 int ftrace_startup(struct ftrace_ops *ops, int command)
 {

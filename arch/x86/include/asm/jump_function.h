@@ -3,7 +3,7 @@
  * Jump functions on x86:
  *
  *	name:	e9 d0 d1 d2 d3		jmp func
- *		cc			int3: nobody gets here, not even in thought
+ *		cc			int3: stops speculation past the jump
  *
  * It is called directly and jumps directly, so there is no ENDBR at @name, no
  * return, and nothing for retpolines or return thunks to do. It is aligned and

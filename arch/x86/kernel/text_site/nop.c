@@ -33,8 +33,8 @@ static const struct site_nop nops[NR_NOPS] = {
 /*
  * The long NOP is in the documented set of every 64-bit CPU, but slower than
  * prefixes on the first of them: AMD's K8 (family 15), and Intel's Core 2 from
- * Merom (family 6, model 15) up to Nehalem's time (48). The Atoms in between
- * (28, 38, 39) stall on prefixes.
+ * Merom (family 6, model 15) up to Sandy Bridge (42, 45) and Westmere-EX (47).
+ * The Atoms in between (28, 38, 39) stall on prefixes.
  */
 static bool likes_prefixes(const struct cpuinfo_x86 *cpu)
 {
