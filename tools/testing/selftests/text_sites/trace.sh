@@ -61,6 +61,22 @@ nothing_while_tracing_is_off()
 	equal "events" "$(grep -vc '^#' trace)" 0
 }
 
+# Who switches recording on comes in between while another one switches it off.
+the_tracer_follows_the_last_who_switches()
+{
+	[ -e "$HERE/test_modules/switch_back.ko" ] || skip "no module switch_back"
+	trap '! grep -q "^switch_back " /proc/modules || rmmod switch_back' EXIT
+	echo vfs_read > set_ftrace_filter
+	echo function > current_tracer
+	insmod "$HERE/test_modules/switch_back.ko"
+	echo 0 > tracing_on
+	rmmod switch_back
+	equal "tracing_on" "$(cat tracing_on)" 1
+	echo > trace
+	cat /proc/version > /dev/null
+	grep -q ': vfs_read ' trace || fail "nothing is recorded"
+}
+
 function_tracing_off_by_sysctl()
 {
 	local all; all=$(nr_available)
@@ -203,7 +219,8 @@ reading_ends_though_all_has_been_consumed()
 }
 
 run_tests each_call_is_one_event callers_are_right only_what_is_in_the_filter \
-	nothing_while_tracing_is_off function_tracing_off_by_sysctl \
+	nothing_while_tracing_is_off the_tracer_follows_the_last_who_switches \
+	function_tracing_off_by_sysctl \
 	attached_while_off_by_sysctl stack_traces_go_through_trampolines \
 	reading_ends_though_each_read_is_an_event reading_ends_while_writers_come_round \
 	reading_on_after_the_end reading_ends_though_all_has_been_consumed
