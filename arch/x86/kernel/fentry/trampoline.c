@@ -51,7 +51,6 @@
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
 #include <linux/memory.h>
-#include <linux/pgtable.h>
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
 #include <linux/sizes.h>
@@ -299,12 +298,6 @@ static int pool_grow(void)
 	if (!chunk)
 		return -ENOMEM;
 
-	/*
-	 * Fetching from it must not fault: the fault handler has sites. On 32 bits, a task's page
-	 * table may otherwise get the new entries from that handler only.
-	 */
-	if (IS_ENABLED(CONFIG_X86_32))
-		arch_sync_kernel_mappings((unsigned long)chunk, (unsigned long)chunk + CHUNK_SIZE);
 	memset(chunk, INT3_INSN_OPCODE, CHUNK_SIZE);
 	set_vm_flush_reset_perms(chunk);
 	ret = set_memory_rox((unsigned long)chunk, CHUNK_SIZE / PAGE_SIZE);
