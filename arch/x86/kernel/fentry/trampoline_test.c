@@ -23,6 +23,7 @@
 #include <asm/nospec-branch.h>
 #include <asm/orc_types.h>
 #include <asm/text-patching.h>
+#include <asm/text_site.h>
 #include <asm/unwind.h>
 
 #include "step.h"
@@ -265,20 +266,44 @@ static void test_speculation(struct kunit *test)
 	synchronize_rcu();
 }
 
-/* One that is older than the choice of mitigations returns as they want it, too. */
+static void expect_mitigated(struct kunit *test, const struct fentry_trampoline *tramp)
+{
+	const unsigned long at = tramp->addr + tramp->tail;
+	struct insn insn;
+
+	KUNIT_ASSERT_EQ(test, insn_decode_kernel(&insn, (void *)at), 0);
+	expect_return(test, &insn, at);
+}
+
+/*
+ * A trampoline that is older than the choice of mitigations returns as they want it, too: one
+ * that looks like that; and with ftrace=function one that is.
+ */
 static void test_older(struct kunit *test)
 {
+	static const u8 older[JMP32_INSN_SIZE] = {
+		RET_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE,
+		INT3_INSN_OPCODE
+	};
 	const unsigned long site = ftrace_location((unsigned long)lcm);
-	const struct fentry_trampoline *tramp = NULL;
-	struct insn insn;
+	struct fentry_callback call = { .func = ftrace_stub };
+	const struct fentry_trampoline *boot = NULL;
+	struct fentry_trampoline tramp = {};
+
+	KUNIT_ASSERT_EQ(test, fentry_trampoline_create(&tramp, 0, &call, 1, 0), 0);
+	text_write((void *)tramp.addr + tramp.tail, older, sizeof(older));
+	fentry_redirect_begin();
+	fentry_trampoline_mitigate(&tramp);
+	fentry_redirect_end();
+	expect_mitigated(test, &tramp);
+	fentry_trampoline_free(&tramp);
+	synchronize_rcu();
 
 	KUNIT_ASSERT_NE(test, site, 0);
 	if (*(u8 *)site == CALL_INSN_OPCODE)
-		tramp = fentry_trampoline_find(site + CALL_INSN_SIZE + *(s32 *)(site + 1));
-	if (!tramp || tramp->onward)
-		kunit_skip(test, "without ftrace=function");
-	KUNIT_ASSERT_EQ(test, insn_decode_kernel(&insn, (void *)tramp->addr + tramp->tail), 0);
-	expect_return(test, &insn, tramp->addr + tramp->tail);
+		boot = fentry_trampoline_find(site + CALL_INSN_SIZE + *(s32 *)(site + 1));
+	if (boot && !boot->onward)
+		expect_mitigated(test, boot);
 }
 
 asm(".pushsection .text\n"
