@@ -52,7 +52,7 @@ static struct counted_ops {
 } counted[3];
 
 /* Is @ip the site of @func, which is within its first bytes? */
-static __always_inline bool is_site_of(unsigned long ip, int (*func)(void))
+static __always_inline bool is_site_of(unsigned long ip, const void *func)
 {
 	return ip - (unsigned long)func < 16;
 }
