@@ -97,8 +97,9 @@ static void moving_callback(unsigned long site, unsigned long parent, void *arg,
 
 	if (shape->goes_on && shape->flags & TRAMPOLINE_SHARED)
 		arch_ftrace_set_direct_caller(fregs, (unsigned long)trampoline_test_onward);
+	/* ftrace_regs_set_instruction_pointer() does nothing on 32 bits. */
 	if (shape->moves)
-		ftrace_regs_set_instruction_pointer(fregs, (unsigned long)trampoline_test_instead);
+		arch_ftrace_regs(fregs)->regs.ip = (unsigned long)trampoline_test_instead;
 }
 
 /* What the site returns if it calls a trampoline of this shape */
