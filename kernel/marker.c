@@ -94,8 +94,8 @@ static DEFINE_HASHTABLE(markers, 8);
 static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not loaded */
 
 /*
- * Who connects many probes, and has the sites switched when all are. With a reference: should
- * it die meanwhile, no other task is taken for it.
+ * The task that connects many probes, and switches the sites when all are. It is referenced:
+ * if it dies in a batch, no new task gets its address.
  */
 static struct task_struct *batching;
 

@@ -93,7 +93,7 @@ int text_sites_module_coming(struct module *mod)
 	ret = text_section_check(mod, TEXT_SECTION_MARKER_REFS, sizeof(*sites), sizeof(*sites)) ?:
 	      check_sites(mod, sites, nr);
 	if (!ret) {
-		/* What is left of a module that has gone says no more what formats are. */
+		/* An event whose module has gone must not decide which format is right. */
 		marker_events_forget();
 		ret = sites_come(mod, sites, nr);
 		if (ret)

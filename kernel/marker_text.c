@@ -71,7 +71,7 @@ static int markers_take(struct text_site_table *table)
 		return ret;
 	ret = check_module_sites(table);
 	if (!ret)
-		/* What is left of a module that has gone says no more what formats are. */
+		/* An event whose module has gone must not decide which format is right. */
 		marker_events_forget();
 	return ret;
 }

@@ -125,8 +125,8 @@ static __always_inline struct text_site *first_from(const struct text_area *area
  * @end: last address, inclusive, in the text of the same module
  * @in: if not NULL, gets the table the site is in
  *
- * Sites of some kinds are longer. Who looks for these too, starts that much earlier, as
- * kind_reserves() does.
+ * Value sites may be longer. A caller that looks for the rest of these, too, begins its range
+ * that much earlier: see kind_reserves().
  *
  * Context: any, with a site's table kept from going away: in an RCU read-side
  * section, or under the lock of @kind's owner, or with interrupts off.

@@ -611,7 +611,7 @@ static int enable_matching(struct trace_array *tr, const char *patterns, unsigne
 	return marker_batch_end() ?: err ?: ret;
 }
 
-/* Enable those of new events that markers= names. What fails, the tracing core reports. */
+/* Enable the new events that markers= names, in one batch. The tracing core reports failures. */
 static void boot_enable(const struct list_head *new)
 {
 	struct trace_array *tr = top_trace_array();
@@ -666,7 +666,7 @@ static void events_add(void)
 		/* What is wrong with others does not change. */
 		marker_set_event(marker, ret == -ENOMEM ? NULL : ERR_PTR(ret));
 	}
-	if (nr_boot_patterns)
+	if (nr_boot_patterns && !list_empty(&new))
 		boot_enable(&new);
 	list_splice_tail(&new, &mark_events);
 }
@@ -849,7 +849,7 @@ void marker_events_forget(void)
 			enabled = true;
 		list_move_tail(&event->list, &going);
 	}
-	/* Once for all of them */
+	/* One grace period for all events: nobody else can take event_mutex meanwhile. */
 	if (enabled)
 		marker_synchronize();
 

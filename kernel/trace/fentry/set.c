@@ -331,7 +331,7 @@ void fentry_sets_silence(struct ftrace_ops *ops)
 	}
 }
 
-/* Trampolines of before mitigations were chosen */
+/* With ftrace=, the first trampolines are older than the kernel's choice of mitigations. */
 static int __init sets_mitigate(void)
 {
 	struct ops_set *set;

@@ -101,7 +101,7 @@ static void emit_return(struct assembler *as)
 	if (cpu_feature_enabled(X86_FEATURE_RETHUNK))
 		emit_branch(as, JMP32_INSN_OPCODE, x86_return_thunk);
 	else
-		/* With room for such a jump: see fentry_trampoline_mitigate() */
+		/* Leave room for such a jump: see fentry_trampoline_mitigate(). */
 		EMIT(as, RET_INSN_OPCODE, INT3_INSN_OPCODE, INT3_INSN_OPCODE,
 		     INT3_INSN_OPCODE, INT3_INSN_OPCODE);
 
@@ -458,8 +458,8 @@ void fentry_trampoline_go_on_to(struct fentry_trampoline *tramp, unsigned long o
  * fentry_trampoline_mitigate - have a trampoline return as the CPU's mitigations want it
  * @tramp: any; it may be older than their choice, with ftrace= on the command line
  *
- * What such a trampoline calls is not counted by call depth tracking. That costs time, but
- * is safe: the count is too low then, and the return predictor is filled too early.
+ * Call depth tracking does not count what such a trampoline calls. The count is too low then,
+ * and the kernel fills the return predictor too early: that is slow, but safe.
  *
  * Context: as fentry_trampoline_retarget().
  */
