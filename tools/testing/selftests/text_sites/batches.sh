@@ -155,13 +155,18 @@ few()
 	[ $synced -le "$1" ] || fail "$synced synchronisations for $2, should be $1 at most"
 }
 
+need_event_batches()
+{
+	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
+		skip "tracepoints without jump functions"
+}
+
 # In an instance of their own, so that the event that counts stays on
 many_events_at_once()
 {
 	local seen=instances/batches_seen on
 	begin_counting
-	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
-		skip "tracepoints without jump functions"
+	need_event_batches
 	mkdir $seen
 	for i in 1 2; do
 		# Three of them have a probe already, which notes the names of tasks. Jumps of
@@ -186,8 +191,7 @@ many_events_of_one_of_two()
 {
 	local other=instances/batches_other seen=instances/batches_seen
 	begin_counting
-	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
-		skip "tracepoints without jump functions"
+	need_event_batches
 	mkdir $other $seen
 	echo 1 > $other/events/sched/enable
 	for _ in 1 2; do
