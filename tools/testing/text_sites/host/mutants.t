@@ -144,6 +144,7 @@ for my $name (qw(marker immediate)) {
 	put("$top/kernel/${name}_test.c", "KUNIT_CASE(test_it),\nKUNIT_CASE(test_more),\n" .
 	    "static struct kunit_suite suite = {\n\t.name\t= \"$name\",\n};\n");
 }
+put("$top/tools/testing/text_sites/config/variant-$_.config", '') for qw(small other);
 put("$dir/harness/steps", <<'SH');
 #!/bin/bash
 echo "$TS_TOP: ${VARIANT:+$VARIANT }$*" >>"$TS_BUILD/steps"
@@ -180,8 +181,8 @@ is($status, 0, 'kernel: all is well') or diag($out);
 like($out, qr/^mutants: a: red: marker: test_it, in a kernel with 1 other mutants$/m, '  two in one');
 like($out, qr/^mutants: b: red: immediate: test_it, in a kernel with 1 other mutants$/m, '  ...');
 my @steps = map { s/.*: //r } split /\n/, get("$dir/build/steps");
-is_deeply(\@steps, ['packages tree kernel rootfs', 'tree kernel', 'tree kernel'],
-	'  three kernels: as it is, with them, and as it is again');
+is_deeply(\@steps, ['small packages tree kernel rootfs', 'small tree kernel', 'small tree kernel'],
+	'  three small kernels: as it is, with them, and as it is again');
 is(get("$dir/build/kernel/$_.txt"), "good\n", "  in the end without what breaks $_") for qw(marker immediate);
 
 kernel_toy('a', 'marker', 'harmless');
@@ -198,13 +199,12 @@ like($out, qr/^mutants: a: red: marker: test_it$/m, 'one that is to be alone is'
 like($out, qr/^mutants: b: broken: does not build: kernel: does not compile$/m, 'one that does not compile');
 is($status, 1, '  is an error');
 
-put("$top/tools/testing/text_sites/config/variant-other.config", '');
-kernel_toy('a', 'marker', 'bad');
+kernel_toy('a', 'marker', 'bad', "Kernel: plain\n");
 kernel_toy('b', 'immediate', 'harmless', "Kernel: other\n");
 unlink "$dir/build/steps";
 ($out, $status) = run();
 like($out, qr/^mutants: error: a test of the kernel fails without any mutant: kernel log \(BUG: other\)$/m,
-	'one for another kernel: boots that');
+	'one for another kernel: boots that after the plain one');
 @steps = map { s/.*: //r } split /\n/, get("$dir/build/steps");
 is_deeply(\@steps, ['packages tree kernel rootfs', 'tree kernel', 'tree kernel',
 		    'other packages tree kernel rootfs'], '  and builds it');
