@@ -618,6 +618,10 @@ static void boot_enable(const struct list_head *new)
 	struct trace_event_file *file;
 	struct mark_event *event;
 
+	/* A kernel that is locked down when it boots has no buffers. */
+	if (!tr)
+		return;
+
 	guard(mutex)(&event_mutex);
 
 	marker_batch_begin();
