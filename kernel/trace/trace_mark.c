@@ -808,6 +808,24 @@ static int __init mark_events_init(void)
 }
 core_initcall(mark_events_init);
 
+/* Is something attached to an event? With a trigger, the event's file is in soft mode. */
+static bool event_busy(struct mark_event *event)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+
+	if (trace_event_dyn_busy(&event->call))
+		return true;
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		list_for_each_entry(file, &tr->events, list) {
+			if (file->event_call == &event->call &&
+			    file->flags & EVENT_FILE_FL_SOFT_MODE)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Disable an event in every instance. Was it enabled in any? */
 static bool event_disable(struct mark_event *event)
 {
@@ -847,7 +865,7 @@ void marker_events_forget(void)
 	guard(mutex)(&event_mutex);
 
 	list_for_each_entry_safe(event, next, &mark_events, list) {
-		if (marker_has_sites(event->marker) || trace_event_dyn_busy(&event->call))
+		if (marker_has_sites(event->marker) || event_busy(event))
 			continue;
 		if (event_disable(event))
 			enabled = true;

@@ -334,6 +334,23 @@ buffers_forget_events_although_another_stays()
 	[ ! -e events/sample ] || fail "its events are left"
 }
 
+# It cannot be removed, so a module that comes must not try, and disable it.
+an_event_with_a_trigger_stays_as_it_is()
+{
+	need $SAMPLE
+	echo traceon > events/sample/line/trigger
+	rmmod $SAMPLE
+	echo 1 > events/sample/line/enable
+	modprobe $SAMPLE
+	equal "enable, when the module is back" "$(cat events/sample/line/enable)" '1*'
+	echo x > $FILE
+	equal "recorded" "$(events line)" 'line: 1 "x" of 1'
+	echo 0 > events/sample/line/enable
+	echo '!traceon' > events/sample/line/trigger
+	rmmod $SAMPLE
+	[ ! -e events/sample ] || fail "its events are left"
+}
+
 # While a module goes, whoever opens the file makes events for all markers that have none.
 no_event_comes_back()
 {
@@ -543,7 +560,7 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
 	buffers_forget_events_that_are_gone buffers_forget_events_although_another_stays \
-	no_event_comes_back \
+	an_event_with_a_trigger_stays_as_it_is no_event_comes_back \
 	work_left_by_a_module_passes_its_markers parameters_pass_markers_of_a_module_that_goes \
 	an_event_in_use_goes_later what_nobody_uses_any_more_refuses_no_module \
 	a_thousand_go_together \
