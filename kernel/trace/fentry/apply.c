@@ -412,12 +412,16 @@ unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_ha
 	return flags & FENTRY_EXCLUSIVE;
 }
 
-/* A site's text is about to be freed: it stays as it is, and belongs to no set. */
-void fentry_site_gone(struct text_site *site)
+/*
+ * A site's text is about to be freed: it stays as it is, and belongs to no set. May it still be
+ * @called by tasks that are on their way out of it?
+ */
+void fentry_site_gone(struct text_site *site, bool called)
 {
 	struct ops_set *set = fentry_site_set(site);
 
 	WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
+	set->kept |= called;
 	set->nr_sites--;
 	fentry_set_put_unused(set);
 }

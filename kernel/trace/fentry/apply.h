@@ -32,6 +32,6 @@ extern bool fentry_enabled;
 int fentry_apply(const struct fentry_change *change);
 unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_hash *sites,
 				  struct ftrace_hash *filter);
-void fentry_site_gone(struct text_site *site);
+void fentry_site_gone(struct text_site *site, bool called);
 
 #endif /* _FENTRY_APPLY_H */

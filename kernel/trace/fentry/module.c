@@ -90,7 +90,7 @@ static void drop_bodies_without_name(struct text_site_table *table)
 			continue;
 		cond_resched();
 		if (fentry_symbol_offset(&symbols, table, site) > FTRACE_MCOUNT_MAX_OFFSET) {
-			fentry_site_gone(site);
+			fentry_site_gone(site, false);
 			ftrace_update_tot_cnt--;
 		}
 	}
@@ -153,9 +153,9 @@ static int tables_enable(struct module *mod, struct text_site_table *table)
 	return 0;
 }
 
-/* Sites go whose addresses are from @start to before @end: which? */
+/* Sites go whose addresses are from @start to before @end: which? See fentry_site_gone(). */
 static struct fentry_filter *sites_gone(struct text_site_table *table,
-					unsigned long start, unsigned long end)
+					unsigned long start, unsigned long end, bool called)
 {
 	unsigned long *ips __free(kvfree) = kvmalloc_array(table->nr, sizeof(*ips), GFP_KERNEL);
 	struct fentry_filter *gone = NULL;
@@ -169,7 +169,7 @@ static struct fentry_filter *sites_gone(struct text_site_table *table,
 			continue;
 		if (ips)
 			ips[nr++] = addr;
-		fentry_site_gone(site);
+		fentry_site_gone(site, called);
 		ftrace_update_tot_cnt--;
 	}
 
@@ -186,7 +186,7 @@ static void tables_free_text(struct text_site_table *table, unsigned long start,
 	struct fentry_filter *gone __free(kvfree) = NULL;
 
 	scoped_guard(mutex, &ftrace_lock) {
-		gone = sites_gone(table, start, end);
+		gone = sites_gone(table, start, end, false);
 		if (IS_ENABLED(CONFIG_MODULES) && gone && table->mod && !list_empty(&fentry_ops))
 			fentry_keep_symbols(table->mod, gone);
 	}
@@ -202,10 +202,13 @@ static void tables_going(struct module *mod, struct text_site_table *table)
 		if (IS_ENABLED(CONFIG_MODULES))
 			fentry_drop_symbols(mod);
 		if (table) {
-			/* Work that the module has begun may still be under way. */
-			if (table->ready)
-				table_set_ready(table, false);
-			gone = sites_gone(table, 0, ULONG_MAX);
+			/*
+			 * Work that the module has begun may still be under way. If its text
+			 * cannot be switched off, that work goes through trampolines.
+			 */
+			const bool called = table->ready && table_set_ready(table, false);
+
+			gone = sites_gone(table, 0, ULONG_MAX, called);
 			fentry_symbols_go();
 			text_site_table_remove(table);
 			count_table(table, -1);

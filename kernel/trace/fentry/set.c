@@ -395,7 +395,8 @@ void fentry_set_put_unused(struct ops_set *set)
 		return;
 
 	hash_del(&set->hash);
-	ftrace_after_tasks(&set->rcu, set_free);
+	if (!set->kept)
+		ftrace_after_tasks(&set->rcu, set_free);
 }
 
 static int __init retire_early(void)

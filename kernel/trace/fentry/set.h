@@ -26,6 +26,8 @@
  * @off: its sites are NOPs, whatever ops it has: kernel.ftrace_enabled is 0, or their
  *	module is not ready yet
  * @shared: it stands for any combination
+ * @kept: a module's text that has gone could not be switched off: it may have run @tramp after
+ *	that, which is never freed
  * @tramp: what calls the others; not there if @tramp.nr is 0
  * @hash: all sets in use, by their ops
  * @rcu: for freeing, when no site holds it any more
@@ -46,6 +48,7 @@ struct ops_set {
 	unsigned long		direct;
 	bool			off;
 	bool			shared;
+	bool			kept;
 	struct fentry_trampoline	tramp;
 	struct hlist_node	hash;
 	struct rcu_head		rcu;

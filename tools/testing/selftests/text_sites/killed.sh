@@ -21,6 +21,10 @@ open_files_are_closed_and_modules_go_and_come()
 	[ -n "$kill" ] || fail "no ftrace_kill()"
 
 	modprobe dummy
+	# Nothing but a function of this module has this trampoline.
+	insmod "$HERE/test_modules/killed_late.ko"
+	echo killed_late_f > set_ftrace_filter
+	echo function > current_tracer
 	mkdir instances/i
 	echo ':mod:dummy' > instances/i/set_ftrace_filter
 	echo ':mod:ops_test' > instances/i/set_ftrace_notrace
@@ -38,6 +42,11 @@ open_files_are_closed_and_modules_go_and_come()
 	exec 3>&- 4>&- 5>&-
 	echo "# unloading"
 	rmmod dummy
+	echo "# unloading while a parameter is read"
+	cat /sys/module/killed_late/parameters/late &
+	sleep 1
+	rmmod killed_late
+	wait
 	echo "# loading"
 	modprobe dummy
 	insmod "$HERE/test_modules/ops_test.ko"
