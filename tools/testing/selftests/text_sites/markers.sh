@@ -312,6 +312,22 @@ buffers_forget_events_that_are_gone()
 	rmdir instances/marker
 }
 
+# Another event may get the number of one that has gone.
+buffers_forget_events_of_cpus_that_are_off()
+{
+	local online=/sys/devices/system/cpu/cpu1/online
+	[ -w $online ] || skip "no CPU that can go offline"
+	need $SAMPLE
+	echo 1 > events/sample/line/enable
+	taskset -c 1 sh -c "echo x > $FILE"
+	equal "recorded" "$(grep -c '\[001\].* line: ' trace)" 1
+	echo 0 > $online
+	rmmod $SAMPLE
+	echo 1 > $online
+	# What has no event is not shown.
+	equal "afterwards" "$(sed -n 's/^entries: //p' per_cpu/cpu1/stats)" 0
+}
+
 # The events of a module are tried in no order.
 buffers_forget_events_although_another_stays()
 {
@@ -560,6 +576,7 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	programs_record_them patterns_switch_many a_thousand_in_one_run \
 	a_probe_before_its_marker_and_after an_enabled_marker_goes \
 	buffers_forget_events_that_are_gone buffers_forget_events_although_another_stays \
+	buffers_forget_events_of_cpus_that_are_off \
 	an_event_with_a_trigger_stays_as_it_is no_event_comes_back \
 	work_left_by_a_module_passes_its_markers parameters_pass_markers_of_a_module_that_goes \
 	an_event_in_use_goes_later what_nobody_uses_any_more_refuses_no_module \
