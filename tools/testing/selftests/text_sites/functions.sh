@@ -103,6 +103,26 @@ check_clean()
 	[ "$now" = "$1" ] || [ -z "$now" ] || fail "the kernel complained: $(tail -n1 <<< "$now")"
 }
 
+# report NAME STATUS: how a test has ended
+report()
+{
+	case $2 in
+	0) ktap_test_pass "${1//_/ }" ;;
+	"$KSFT_SKIP") ktap_test_skip "${1//_/ }" ;;
+	*) ktap_test_fail "${1//_/ }" ;;
+	esac
+}
+
+# run_last NAME: a test that leaves the machine of no use to others
+run_last()
+{
+	ktap_print_header
+	ktap_set_plan 1
+	( set -e; "$1" ) 2>&1
+	report "$1" $?
+	ktap_finished
+}
+
 run_tests()
 {
 	local name status start
@@ -116,11 +136,7 @@ run_tests()
 		status=$?
 		# A test that failed did not reset tracing.
 		[ $status -eq 0 ] || ( reset_tracing ) 2>&1
-		case $status in
-		0) ktap_test_pass "${name//_/ }" ;;
-		"$KSFT_SKIP") ktap_test_skip "${name//_/ }" ;;
-		*) ktap_test_fail "${name//_/ }" ;;
-		esac
+		report "$name" $status
 		ktap_print_msg "took $((SECONDS - start)) s"
 	done
 	ktap_finished

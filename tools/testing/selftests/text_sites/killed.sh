@@ -14,14 +14,16 @@ refused()
 	[[ $said == *'No such device'* ]] || fail "'$2': $said"
 }
 
-open_files_are_closed_and_modules_go_and_come()
+open_files_are_closed_and_modules_go_and_come_after_a_kill()
 {
 	local old kill name
+	grep -qw killed_ops /proc/cmdline || skip "not on this machine"
+	reset_tracing
 	kill=$(sed -n 's/^\([0-9a-f]*\) [Tt] ftrace_kill$/\1/p' /proc/kallsyms)
 	[ -n "$kill" ] || fail "no ftrace_kill()"
 
 	modprobe dummy
-	# Nothing but a function of this module has this trampoline.
+	# The tracer's trampoline is called by a function of this module only.
 	insmod "$HERE/test_modules/killed_late.ko"
 	echo killed_late_f > set_ftrace_filter
 	echo function > current_tracer
@@ -55,14 +57,4 @@ open_files_are_closed_and_modules_go_and_come()
 	equal "complaints" "$(complaints)" "$old"
 }
 
-ktap_print_header
-ktap_set_plan 1
-name="open files are closed and modules go and come after ftrace_kill()"
-if ! grep -qw killed_ops /proc/cmdline; then
-	ktap_test_skip "$name: not on this machine"
-elif ( set -e; reset_tracing; open_files_are_closed_and_modules_go_and_come ) 2>&1; then
-	ktap_test_pass "$name"
-else
-	ktap_test_fail "$name"
-fi
-ktap_finished
+run_last open_files_are_closed_and_modules_go_and_come_after_a_kill

@@ -10,6 +10,7 @@ LOCKDOWN=/sys/kernel/security/lockdown
 every_file_is_closed_when_locked_down()
 {
 	local name said files=()
+	reset_tracing
 	for name in available_filter_functions available_filter_functions_addrs \
 		set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid \
 		set_graph_function set_graph_notrace function_profile_enabled \
@@ -45,8 +46,8 @@ every_file_is_closed_when_locked_down()
 	done
 }
 
-# With lockdown= on the command line there are no buffers either. What the command line says of
-# tracing must not look for them.
+# With lockdown= on the command line there are no buffers and no instances either, which other
+# parameters must not look for.
 no_file_is_there_when_locked_down_at_boot()
 {
 	local files parameter
@@ -57,23 +58,10 @@ no_file_is_there_when_locked_down_at_boot()
 	[ -z "$files" ] || fail "there are files: ${files//$'\n'/ }"
 }
 
-# locked TEST PREPARE: without reset_tracing, which could not write afterwards
-locked()
-{
-	local name=${1//_/ }
-	( set -e; "$2"; "$1" ) 2>&1
-	case $? in
-	0) ktap_test_pass "$name" ;;
-	"$KSFT_SKIP") ktap_test_skip "$name" ;;
-	*) ktap_test_fail "$name" ;;
-	esac
-}
+no_lockdown() { skip "$LOCKDOWN is not there, or set"; }
 
-ktap_print_header
-ktap_set_plan 1
 case $(cat $LOCKDOWN 2>&1) in
-*'[none]'*) locked every_file_is_closed_when_locked_down reset_tracing ;;
-*'[confidentiality]'*) locked no_file_is_there_when_locked_down_at_boot true ;;
-*) ktap_test_skip "every file is closed: $LOCKDOWN is not there, or set" ;;
+*'[none]'*) run_last every_file_is_closed_when_locked_down ;;
+*'[confidentiality]'*) run_last no_file_is_there_when_locked_down_at_boot ;;
+*) run_last no_lockdown ;;
 esac
-ktap_finished

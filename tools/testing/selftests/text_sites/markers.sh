@@ -324,7 +324,7 @@ buffers_forget_events_of_cpus_that_are_off()
 	echo 0 > $online
 	rmmod $SAMPLE
 	echo 1 > $online
-	# What has no event is not shown.
+	# The trace does not show entries that have no event.
 	equal "afterwards" "$(sed -n 's/^entries: //p' per_cpu/cpu1/stats)" 0
 }
 
@@ -350,7 +350,7 @@ buffers_forget_events_although_another_stays()
 	[ ! -e events/sample ] || fail "its events are left"
 }
 
-# It cannot be removed, so a module that comes must not try, and disable it.
+# It cannot be removed: a module that comes must not disable it in the attempt.
 an_event_with_a_trigger_stays_as_it_is()
 {
 	need $SAMPLE

@@ -17,7 +17,7 @@ asmlinkage noinline __noclone int killed_late_f(void)
 	return 1;
 }
 
-/* As long as unused trampolines take to be freed, and some more */
+/* For longer than it takes until an unused trampoline is freed */
 static int get_late(char *buffer, const struct kernel_param *kp)
 {
 	msleep(5000);
