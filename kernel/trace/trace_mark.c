@@ -618,7 +618,7 @@ static void boot_enable(const struct list_head *new)
 	struct trace_event_file *file;
 	struct mark_event *event;
 
-	/* A kernel that is locked down when it boots has no buffers. */
+	/* A kernel that is locked down when it boots has no instance. */
 	if (!tr)
 		return;
 

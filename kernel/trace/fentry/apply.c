@@ -413,8 +413,8 @@ unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_ha
 }
 
 /*
- * A site's text is about to be freed: it stays as it is, and belongs to no set. May it still be
- * @called by tasks that are on their way out of it?
+ * A site's text is about to be freed: it stays as it is, and belongs to no set. With @called,
+ * tasks may execute it until then, so the trampoline that it calls has to stay.
  */
 void fentry_site_gone(struct text_site *site, bool called)
 {

@@ -153,7 +153,7 @@ static int tables_enable(struct module *mod, struct text_site_table *table)
 	return 0;
 }
 
-/* Sites go whose addresses are from @start to before @end: which? See fentry_site_gone(). */
+/* Sites go whose addresses are from @start to before @end: which? @called: see apply.c. */
 static struct fentry_filter *sites_gone(struct text_site_table *table,
 					unsigned long start, unsigned long end, bool called)
 {
@@ -204,7 +204,7 @@ static void tables_going(struct module *mod, struct text_site_table *table)
 		if (table) {
 			/*
 			 * Work that the module has begun may still be under way. If its text
-			 * cannot be switched off, that work goes through trampolines.
+			 * cannot be switched off, that work calls trampolines.
 			 */
 			const bool called = table->ready && table_set_ready(table, false);
 

@@ -26,8 +26,7 @@
  * @off: its sites are NOPs, whatever ops it has: kernel.ftrace_enabled is 0, or their
  *	module is not ready yet
  * @shared: it stands for any combination
- * @kept: a module's text that has gone could not be switched off: it may have run @tramp after
- *	that, which is never freed
+ * @kept: never to be freed: text that calls @tramp could not be switched off before it went
  * @tramp: what calls the others; not there if @tramp.nr is 0
  * @hash: all sets in use, by their ops
  * @rcu: for freeing, when no site holds it any more
