@@ -1,14 +1,16 @@
 #!/bin/bash
-# Installs the Debian packages that are missing, and only those: the ones that all need, and
-# those of packages-$PACKAGES, or the variant's own.
+# Installs the Debian packages that are missing, and only those: the ones that all need, those
+# of the tests unless the kernel is one without, and those of packages-$PACKAGES, or the
+# variant's own.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 PACKAGES=${PACKAGES:-$(of_variant packages)}
 
 command -v dpkg-query >/dev/null || die "this needs a Debian system (no dpkg here)"
 
-mapfile -t wanted < <(cat "$HARNESS/packages${PACKAGES:+-$PACKAGES}" "$HARNESS/packages" |
-	sed 's/#.*//' | xargs -n1)
+lists=(packages ${PACKAGES:+"packages-$PACKAGES"})
+untested || lists+=(packages-test)
+mapfile -t wanted < <(cd "$HARNESS" && cat "${lists[@]}" | sed 's/#.*//' | xargs -n1)
 # The listing fails as a whole when one package is unknown, and still prints the others.
 installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null |
 	sed -n 's/ installed$//p') || :
