@@ -33,7 +33,7 @@ ends()
 our_objects()
 {
 	{ cat "$STAMPS/overlay.list"; touched "${patches[@]}"; } |
-		sed -nE 's,^((arch|kernel|net|drivers|lib)/.*)\.[cS]$,\1.o,p' | sort -u |
+		sed -nE 's,^((arch|init|kernel|net|drivers|lib|samples)/.*)\.[cS]$,\1.o,p' | sort -u |
 		while IFS= read -r object; do
 			[ ! -e "$OUT/$object" ] || printf '%s\n' "$object"
 		done
@@ -63,6 +63,9 @@ check_objects()
 {
 	local log=$LOG/check-objects.log clean=$out/kernel/clean warnings objects
 	mapfile -t objects < <(our_objects)
+	# Lines of output, for each object and for what is made before the first one
+	expected=$((3 * ${#objects[@]}))
+	[ -e "$out/kernel/.config" ] || expected=$((expected + 250))
 	mkdir -p "$out/kernel"
 	# What has been compiled without a word of any is not compiled again.
 	[ -e "$clean" ] || (cd "$out/kernel" && rm -f "${objects[@]}")
@@ -71,8 +74,10 @@ check_objects()
 	if ! logged "$log" "compiling with W=1 and sparse" \
 		kbuild kernel -k -j"$JOBS" W=1 C=1 "${objects[@]}"; then
 		ends "W=1 and sparse" "$log" "does not compile: $(first_error "$log")"
+		expected=0
 		return
 	fi
+	expected=0
 	warnings=$(our_warnings "$log")
 	[ -n "$warnings" ] || : >"$clean"
 	printf '%s' "$warnings" >"$LOG/check-warnings.log"
@@ -86,8 +91,11 @@ check_selftests()
 	# In the tree: given with O=, their modules would be looked for in that kernel.
 	local make=(make -j"$JOBS" -C "$TREE/tools/testing/selftests" TARGETS=text_sites
 		FORCE_TARGETS=1 KDIR="$OUT" --no-print-directory)
+	# Lines of output: one for nearly each program and module
+	expected=141
 	logged "$log" "compiling the selftests" "${make[@]}" ||
 		why="do not compile: $(first_error "$log")"
+	expected=0
 	"${make[@]}" clean >>"$log" 2>&1 || why=${why:-cannot be cleaned up}
 	ends "TARGETS=text_sites" "$log" "$why"
 }

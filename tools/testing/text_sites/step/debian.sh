@@ -70,7 +70,7 @@ main()
 	apt-config dump --format '%F "%v";%n' Acquire | grep -v IndexTargets >"$debian/apt.conf"
 	say "this takes some minutes, and 3 GB"
 	# Most of these lines come when it is nearly done.
-	expected=60
+	expected=75
 	logged "$log" "installing Debian and both kernels" bootstrap ||
 		fail_with "$log" "cannot make the Debian system"
 	expected=0

@@ -79,15 +79,24 @@ no_clash()
 	[ -z "$clash" ] || die "$clash is a file of the base: change it with a patch"
 }
 
+# unpacked_size FILE: in bytes, 0 if that is not known
+unpacked_size()
+{
+	{ xz --robot --list "$1" 2>/dev/null || :; } |
+		awk '/^totals/ { size = $5 } END { print size + 0 }'
+}
+
 unpack()
 {
 	begin base
 	rm -rf "$new"
 	mkdir "$new"
 	if [ -z "$BASE" ]; then
-		say "unpacking the base"
-		tar -xf "$SOURCE" -C "$new" --strip-components=1 >>"$log" 2>&1 ||
+		expected=$(($(unpacked_size "$SOURCE") / 10240 / 1000))
+		logged "$log" "unpacking the base" tar -xf "$SOURCE" -C "$new" --strip-components=1 \
+			--checkpoint=1000 --checkpoint-action=echo ||
 			fail_with "$log" "cannot unpack $SOURCE"
+		expected=0
 	else
 		say "copying $SOURCE"
 		source_files | rsync -lpt --ignore-missing-args --files-from=- "$SOURCE/" "$new/" \
