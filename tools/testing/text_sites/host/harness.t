@@ -72,6 +72,8 @@ bzImage:
 	mkdir -p $(O)/arch/x86/boot && echo image >$(O)/arch/x86/boot/bzImage
 modules modules_install:
 	grep -q '^CONFIG_MODULES=y' $(O)/.config && mkdir -p $(O)/mod && touch $(O)/mod/$@
+menuconfig:
+	sh kernel/menu.sh >>$(O)/.config
 END
 system("tar -cJf '$dir/base.tar.xz' -C '$dir' base") == 0 or die;
 put("$dir/config/machine.config", "CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_MODULES=y\n");
@@ -96,7 +98,10 @@ put("$bin/dpkg-query", "#!/bin/sh\nexit 1\n");
 put("$bin/apt-get", "#!/bin/sh\necho 'E: Unable to locate package flex'\nexit 100\n");
 put("$bin/sudo", "#!/bin/sh\nexec \"\$@\"\n");
 fails('packages that cannot be had', "PATH=$bin:\$PATH $steps packages",
-	qr/^packages: cannot install .*: E: Unable to locate package flex \(log: /);
+	qr/^packages: cannot install .* sparse .*: E: Unable to locate package flex \(log: /);
+put("$dir/config/variant-bare.config", "# untested\n");
+fails('  without those of tests', "VARIANT=bare PATH=$bin:\$PATH $steps packages",
+	qr/^packages: cannot install (?!.* sparse ).* bison .*: E: Unable to locate package flex \(log: /);
 put("$bin/dpkg-query", "#!/bin/sh\nshift 2\nprintf '%s installed\\n' \"\$@\"\n");
 is(works('packages that are there', "PATH=$bin:\$PATH $steps packages"), '', '  no word about them');
 unlink glob "$bin/*";
@@ -315,7 +320,7 @@ fails('one that begins with a configuration, and loses an option of it', "VARIAN
 	qr/does not hold: CONFIG_A=y/);
 put("$dir/config/variant-start.off", "CONFIG_A\n");
 like(works('one that is known to lose it', "VARIANT=start JOBS=2 $kernel"),
-	qr/^kernel: this takes some 4 minutes with 2 processors, and 1 GB$/m, '  says what it takes');
+	qr/^steps: this takes some 4 minutes with 2 processors, and 1 GB$/m, '  says what it takes');
 is(join(' ', get("$build/text_sites-start/.config") =~ /^(CONFIG_.*)$/mg),
 	'CONFIG_D=y CONFIG_OURS=y CONFIG_LOCAL-x=y', '  has that, our options and its name, no others');
 put("$dir/config/machine.config", get("$build/config.saved"));
@@ -324,6 +329,27 @@ put("$dir/config/variant-no_modules.config", "CONFIG_B=m\n# CONFIG_MODULES is no
 works('a variant without modules', "VARIANT=no_modules $kernel");
 is_deeply([glob "$build/text_sites-no_modules/mod/lib/modules/*"], [], '  has none');
 put("$dir/config/engine-text_sites.off", "CONFIG_A\nCONFIG_B\n");
+
+# More options
+put("$dir/x.config", "CONFIG_X=y\n");
+put("$dir/y.config", "CONFIG_Y=y\n");
+works('two files of options', "FRAGMENT='$dir/x.config $dir/y.config' $kernel");
+like(get("$build/text_sites/.config"), qr/^CONFIG_X=y\nCONFIG_Y=y$/m, '  are in the configuration');
+fails('one that is not there', "FRAGMENT='$dir/x.config $dir/none.config' $kernel",
+	qr{^kernel: FRAGMENT: \S+/none.config does not exist$});
+put("$top/kernel/menu.sh", "true\n");
+is((run("FRAGMENT=$dir/new.config $steps tree kernelconfig"))[0] =~ /^(kernelconfig: .*)$/m,
+	1, 'a menu that changes nothing');
+ok(!-e "$dir/new.config", '  leaves nothing behind');
+put("$top/kernel/menu.sh", "echo CONFIG_NEW=y; echo '# CONFIG_OLD is not set'\n");
+like(works('one that changes options', "FRAGMENT='$dir/x.config $dir/new.config' $steps tree kernelconfig"),
+	qr{^kernelconfig: 2 options are kept in \S+/new\.config$}m, '  says so');
+is(get("$dir/new.config"), "CONFIG_NEW=y\n# CONFIG_OLD is not set\n", '  keeps them in the last file');
+works('without a file', "cd $top && $steps tree kernelconfig");
+is(get("$top/kernel.config"), "CONFIG_NEW=y\n# CONFIG_OLD is not set\n", '  keeps them in one of its own');
+like(get("$top/.config"), qr/^CONFIG_FRAGMENT="kernel.config"$/m, '  which is taken from then on');
+unlink "$top/kernel/menu.sh", "$top/kernel.config", "$top/.config";
+works('the kernel without them', $kernel);
 
 put("$top/kernel/compile.sh", "echo 'kernel/ours.c:1:2: error: no such thing'; exit 1\n");
 fails('an error', $kernel, qr{^kernel: does not compile: kernel/ours.c:1:2: error: no such thing \(log: \S+\)$});
@@ -709,8 +735,8 @@ is(works('make', "$make shell"), ",,,2,single,max: packages tree kernel rootfs s
 	'  with the tested kernel if there is one');
 
 # progress on a terminal
-for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:0\d, about 0:0\d left \(log: shown\)/, qr/\rm: 3 lines, 0:0\d \(log: shown\)\e\[K\r\n\z/],
-     ['a\nb\n', 0, qr/^\rm: 1 lines, 0:0\d /, qr/\rm: 2 lines, 0:0\d [^\r]*\r\n\z/]) {
+for (['a\nb\nc\n', 4, qr/^\rm: 25%, 0:0\d, about 0:0\d left \(log: shown\)/, qr/\rm: 0:0\d \(log: shown\)\e\[K\r\n\z/],
+     ['a\nb\n', 0, qr/^\rm: 0:0\d, at a \(log/, qr/\rm: 0:0\d \(log[^\r]*\r\n\z/]) {
 	my ($lines, $expected, $first, $last) = @$_;
 	($out) = run("script -qec \"printf '$lines' | '$harness/progress' m '$dir/log' shown 0 $expected\" /dev/null </dev/null");
 	like($out, $first, "progress of $expected lines");

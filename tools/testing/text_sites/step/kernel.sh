@@ -22,10 +22,10 @@ while [ -n "$under" ]; do
 done
 fragments+=("${unders[@]}")
 [ -z "$VARIANT" ] || fragments+=("$CONFIG/variant-$VARIANT.config")
-if [ -n "$FRAGMENT" ]; then
-	[ -r "$FRAGMENT" ] || die "FRAGMENT: $FRAGMENT does not exist"
-	fragments+=("$FRAGMENT")
-fi
+for fragment in $FRAGMENT; do
+	[ -r "$fragment" ] || die "FRAGMENT: $fragment does not exist"
+	fragments+=("$fragment")
+done
 off=$CONFIG/variant-$VARIANT.off
 [ -e "$off" ] || off=$CONFIG/engine-$ENGINE.off
 
@@ -109,13 +109,14 @@ no_warnings()
 	die "compiles with warnings: $first (log: $(short "$log"))"
 }
 
-# announce: what it takes, where that is much; the processors may have other work
-announce()
+# How many lines installing a module prints: each is copied and stripped, and maybe signed and
+# compressed.
+lines_of_module()
 {
-	local minutes
-	minutes=$(of_variant minutes)
-	[ -z "$minutes" ] ||
-		say "this takes some $((minutes / JOBS)) minutes with $JOBS processors, and $(of_variant space) GB"
+	local lines=2
+	! has MODULE_SIG_ALL || lines=$((lines + 1))
+	! grep -q '^CONFIG_MODULE_COMPRESS.*=y' "$OUT/.config" || lines=$((lines + 1))
+	echo "$lines"
 }
 
 compile()
@@ -125,7 +126,6 @@ compile()
 	finish "compiling-$KERNEL" 1
 	if [ ! -e "$OUT/vmlinux.o" ]; then
 		expected=$(sed -n 's/^# lines: //p' "${fragments[@]}" | tail -n1)
-		announce
 	fi
 	! modular || targets+=(modules)
 	logged "$log" "compiling" kbuild -j"$JOBS" "${targets[@]}" ||
@@ -135,8 +135,8 @@ compile()
 	# Empty for a kernel that has none
 	rm -rf "$OUT/mod"
 	mkdir -p "$OUT/mod/lib/modules"
-	# Each is copied and stripped.
-	[ ! -e "$OUT/modules.order" ] || expected=$((2 * $(wc -l <"$OUT/modules.order")))
+	[ ! -e "$OUT/modules.order" ] ||
+		expected=$(($(lines_of_module) * $(wc -l <"$OUT/modules.order") + 5))
 	! modular || logged "$LOG/modules-$KERNEL.log" "installing modules" \
 		kbuild INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install ||
 		fail_with "$LOG/modules-$KERNEL.log" "cannot install the modules"

@@ -1,10 +1,16 @@
 #!/bin/bash
-# Changes the options of the kernel in build/<engine>, and keeps what has changed in FRAGMENT,
-# or in kernel.config, which is FRAGMENT from then on.
+# Changes the options of the kernel in build/<engine>, and keeps what has changed in the last
+# file of FRAGMENT, or in kernel.config, which is FRAGMENT from then on.
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
 fragment=${FRAGMENT:-kernel.config}
+fragment=${fragment##* }
+# Nothing is kept there yet.
+if [ -n "$FRAGMENT" ] && [ ! -e "$fragment" ]; then
+	: >"$fragment" || die "FRAGMENT: cannot write to $fragment"
+	trap '[ -s "$fragment" ] || rm -f "$fragment"' EXIT
+fi
 
 "$HARNESS/step/kernel.sh" configure
 cp "$OUT/.config" "$OUT/.config.before"
@@ -18,7 +24,9 @@ if [ ! -s "$OUT/changed" ]; then
 fi
 cat "$OUT/changed" >>"$fragment"
 say "$(wc -l <"$OUT/changed") options are kept in $fragment"
+say "they come on top of all kernels that are compiled with FRAGMENT=$fragment"
 if [ -z "$FRAGMENT" ]; then
 	sed -i '/^CONFIG_FRAGMENT=/d' "$TOP/.config" 2>/dev/null || :
 	echo "CONFIG_FRAGMENT=\"$fragment\"" >>"$TOP/.config"
+	say "that is all of them from now on, as .config says"
 fi
