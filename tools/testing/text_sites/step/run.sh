@@ -41,8 +41,7 @@ case $PICTURE in
 0)
 	run function
 	echo
-	echo "Next: make run FILTER='*lock*' CMD='cat /proc/version'"
-	echo "      make run PICTURE=1, which draws the calls and their times"
+	echo "Next: make run PICTURE=1 FILTER='*lock*', which draws the calls and their times"
 	echo '      make shell, and there: trace-cmd record -p function_graph -g vfs_read ls'
 	;;
 1)
