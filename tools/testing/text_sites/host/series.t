@@ -103,6 +103,8 @@ Once.
   ... off   9   8   0.88   x1  met
   gone   1   1   1.00   -
 
+  (not counted anew with this version)
+
 More.
 
 A (2):
