@@ -29,13 +29,18 @@ import()
 	finish series-import "$(stat -L -c '%s %Y' "$SOURCE")"
 }
 
+# Results go by the patch's name without its number, which changes when one is added.
+labels=()
+
 # step_of MAIL: what that patch makes, with one engine, unless it has run. It boots while the next
 # one is compiled.
 step_of()
 {
 	local name=${1##*/} label of log why=''
 	local number=${name%%-*}
-	label=$number-$engine
+	label=${name#*-}
+	label=${label%.patch}-$engine
+	labels+=("$label")
 	# With the first patches, there is no choice of an engine.
 	choose ''
 	of=$(of "$(git_in "$TREE" rev-parse 'HEAD^{tree}')")
@@ -56,16 +61,13 @@ step_of()
 
 main()
 {
-	local mails mail file
+	local mails mail file label
 	: >"$log"
 	compiler_cache
 	mkdir -p "$RESULTS" "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
 	mails=("$BUILD"/series/0*.patch)
 	[ ${#mails[@]} -gt 1 ] || die "no series: 'make series' writes it"
-	for file in "$RESULTS"/????-*; do
-		[[ " ${mails[*]##*/}" = *" $(basename "$file" | cut -c-5)"* ]] || rm -f "$file"
-	done
 	import
 	git_in "$TREE" checkout -q -f -B series base
 	for mail in "${mails[@]:1}"; do
@@ -77,6 +79,11 @@ main()
 		done
 	done
 	room_in 1
+	# Those of patches, or of an engine, that are no longer there
+	for file in "$RESULTS"/*; do
+		label=${file##*/}
+		[[ " ${labels[*]} " = *" ${label%.of} "* ]] || rm -f "$file"
+	done
 }
 
 # On one line: bash reads a script as it goes, and this one may change meanwhile.
