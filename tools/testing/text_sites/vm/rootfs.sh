@@ -47,7 +47,7 @@ programs()
 		esac
 	done
 	# What completes their arguments in a shell
-	printf '%s\n' /usr/share/bash-completion/completions/{perf,trace-cmd.bash} | files
+	printf '/usr/share/bash-completion/%s\n' bash_completion completions/{perf,trace-cmd.bash} | files
 }
 
 # The libraries of the programs named on standard input; scripts have none
@@ -113,8 +113,7 @@ busybox --list | while IFS= read -r name; do
 		ln -s busybox "$root/usr/bin/$name"
 done
 
-echo 'for _ in /usr/share/bash-completion/completions/*; do [ ! -r "$_" ] || . "$_"; done' \
-	>"$root/root/.bashrc"
+echo '. /usr/share/bash-completion/bash_completion' >"$root/root/.bashrc"
 cp "$here/init" "$root/init"
 cp "$here/pick" "$root/usr/bin/pick"
 chmod 755 "$root/init" "$root/usr/bin/pick"
