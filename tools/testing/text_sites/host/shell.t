@@ -11,8 +11,11 @@ my $top = "$FindBin::Bin/../../../..";
 my $build = "$top/build";
 my $kernel = $ENV{KERNEL_BUILD} // "$build/text_sites";
 
+my $rootfs = "$build/rootfs/text_sites.cpio";
 plan skip_all => 'no kernel has been built'
-	unless -e "$kernel/arch/x86/boot/bzImage" && -e "$build/rootfs/text_sites.cpio";
+	unless -e "$kernel/arch/x86/boot/bzImage" && -e $rootfs;
+plan skip_all => "the root file system is of before: 'make rootfs' makes it"
+	if grep { -M "$FindBin::Bin/../vm/$_" < -M $rootfs } qw(init programs rootfs.sh);
 
 my $machine = open2(my $from, my $to, "$FindBin::Bin/../vm/machine", '--interactive', '--smp', '1',
 	'--kernel', $kernel);
