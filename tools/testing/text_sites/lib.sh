@@ -136,6 +136,16 @@ foreign() { [ -n "$KARCH" ] && [ -z "$SYSROOT" ]; }
 # has OPTION: is it in the kernel's configuration?
 has() { grep -q "^CONFIG_$1=y" "$OUT/.config"; }
 
+# lines_of_modules: how many lines installing the modules prints: each is copied and stripped, and
+# maybe signed and compressed
+lines_of_modules()
+{
+	local lines=2
+	! has MODULE_SIG_ALL || lines=$((lines + 1))
+	! grep -q '^CONFIG_MODULE_COMPRESS.*=y' "$OUT/.config" || lines=$((lines + 1))
+	echo $((lines * $(wc -l <"$OUT/modules.order")))
+}
+
 # modular: may the kernel have modules?
 modular() { has MODULES; }
 
@@ -200,10 +210,11 @@ first_error()
 # many lines COMMAND prints (expected); a failure is left to the caller
 logged()
 {
-	local log=$1 message=$2
+	local log=$1 message=$2 lines=$expected
 	shift 2
+	expected=0
 	"$@" 2>&1 </dev/null |
-		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V" "$expected"
+		"$HARNESS/progress" "$step: $message" "$log" "$(short "$log")" "$V" "$lines"
 }
 
 # Background processes: how many slots each takes, by its number, and all of them together

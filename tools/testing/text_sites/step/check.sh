@@ -74,10 +74,8 @@ check_objects()
 	if ! logged "$log" "compiling with W=1 and sparse" \
 		kbuild kernel -k -j"$JOBS" W=1 C=1 "${objects[@]}"; then
 		ends "W=1 and sparse" "$log" "does not compile: $(first_error "$log")"
-		expected=0
 		return
 	fi
-	expected=0
 	warnings=$(our_warnings "$log")
 	[ -n "$warnings" ] || : >"$clean"
 	printf '%s' "$warnings" >"$LOG/check-warnings.log"
@@ -95,7 +93,6 @@ check_selftests()
 	expected=141
 	logged "$log" "compiling the selftests" "${make[@]}" ||
 		why="do not compile: $(first_error "$log")"
-	expected=0
 	"${make[@]}" clean >>"$log" 2>&1 || why=${why:-cannot be cleaned up}
 	ends "TARGETS=text_sites" "$log" "$why"
 }

@@ -26,8 +26,8 @@ main()
 	rm -rf "$debs"
 	mkdir -p "$debs"
 	rm -f "$BUILD"/linux-*.deb
-	# Each module is installed, stripped, signed and compressed; then come the headers.
-	expected=$((4 * $(wc -l <"$OUT/modules.order") + 1040))
+	# The modules are installed, then come the headers.
+	expected=$(($(lines_of_modules) + 1040))
 	# What the kernel's own scripts pack lands beside the folder that they work in.
 	logged "$log" "packing" kbuild KDEB_PKGVERSION="${release%%-*}-1" KDEB_CHANGELOG_DIST=unstable \
 		DPKG_FLAGS="$flags" -j"$JOBS" bindeb-pkg ||

@@ -36,7 +36,7 @@ install=(install --no-install-recommends "${missing[@]}")
 install_missing()
 {
 	expected=$((5 * $(apt-get -s "${install[@]}" 2>/dev/null | grep -c '^Inst' || :)))
-	get "installing ${missing[*]}" "${install[@]}" || { expected=0; return 1; }
+	get "installing ${missing[*]}" "${install[@]}"
 }
 
 if ! install_missing; then

@@ -96,7 +96,6 @@ unpack()
 		logged "$log" "unpacking the base" tar -xf "$SOURCE" -C "$new" --strip-components=1 \
 			--checkpoint=1000 --checkpoint-action=echo ||
 			fail_with "$log" "cannot unpack $SOURCE"
-		expected=0
 	else
 		say "copying $SOURCE"
 		source_files | rsync -lpt --ignore-missing-args --files-from=- "$SOURCE/" "$new/" \
