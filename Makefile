@@ -113,7 +113,7 @@ help:
 	@echo '                    test-machine: the tests that apply there; make bench: compared with'
 	@echo '                    the base there'
 	@echo 'VARIANT=name        adds tools/testing/text_sites/config/variant-<name>.config'
-	@echo 'FRAGMENT='file...'  more options of the kernel, which come on top'
+	@echo "FRAGMENT='file...'  more options of the kernel, which come on top"
 	@echo 'SMP=n               make run, make shell: so many processors'
 	@echo 'ACCEL=multi         ... emulated by a thread each; or icount: time is instructions'
 	@echo 'CPU=EPYC-Rome       ... of this model'

@@ -338,9 +338,11 @@ like(get("$build/text_sites/.config"), qr/^CONFIG_X=y\nCONFIG_Y=y$/m, '  are in 
 fails('one that is not there', "FRAGMENT='$dir/x.config $dir/none.config' $kernel",
 	qr{^kernel: FRAGMENT: \S+/none.config does not exist$});
 put("$top/kernel/menu.sh", "true\n");
-is((run("FRAGMENT=$dir/new.config $steps tree kernelconfig"))[0] =~ /^(kernelconfig: .*)$/m,
-	1, 'a menu that changes nothing');
+like(works('a menu that changes nothing', "FRAGMENT=$dir/new.config $steps tree kernelconfig"),
+	qr/^kernelconfig: nothing has changed$/m, '  says so');
 ok(!-e "$dir/new.config", '  leaves nothing behind');
+fails('a file that cannot be written', "FRAGMENT=$dir/none/new.config $steps tree kernelconfig",
+	qr{^kernelconfig: FRAGMENT: cannot write to \S+/none/new\.config$}, 2);
 put("$top/kernel/menu.sh", "echo CONFIG_NEW=y; echo '# CONFIG_OLD is not set'\n");
 like(works('one that changes options', "FRAGMENT='$dir/x.config $dir/new.config' $steps tree kernelconfig"),
 	qr{^kernelconfig: 2 options are kept in \S+/new\.config$}m, '  says so');

@@ -6,7 +6,7 @@ set -eu
 
 fragment=${FRAGMENT:-kernel.config}
 fragment=${fragment##* }
-# Nothing is kept there yet.
+# A new file: kernel.sh wants it to exist.
 if [ -n "$FRAGMENT" ] && [ ! -e "$fragment" ]; then
 	: >"$fragment" || die "FRAGMENT: cannot write to $fragment"
 	trap '[ -s "$fragment" ] || rm -f "$fragment"' EXIT
@@ -24,9 +24,8 @@ if [ ! -s "$OUT/changed" ]; then
 fi
 cat "$OUT/changed" >>"$fragment"
 say "$(wc -l <"$OUT/changed") options are kept in $fragment"
-say "they come on top of all kernels that are compiled with FRAGMENT=$fragment"
 if [ -z "$FRAGMENT" ]; then
 	sed -i '/^CONFIG_FRAGMENT=/d' "$TOP/.config" 2>/dev/null || :
 	echo "CONFIG_FRAGMENT=\"$fragment\"" >>"$TOP/.config"
-	say "that is all of them from now on, as .config says"
+	say "every kernel gets them from now on: .config has FRAGMENT"
 fi
