@@ -103,7 +103,7 @@ Once.
   ... off   9   8   0.88   x1  met
   gone   1   1   1.00   -
 
-  (not counted anew with this version)
+  (counted with an earlier version)
 
 More.
 
