@@ -31,7 +31,10 @@
 #include <asm/unwind.h>
 
 static atomic_t nmis, trapped, wrong, chains, broken;
-static unsigned long broken_at[100];
+static struct {
+	unsigned long ip;
+	unsigned long last;
+} broken_at[100];
 
 /* Each adds something else: of the same ones the compiler makes one. */
 #define ONE(a)								\
@@ -63,29 +66,34 @@ static bool has_breakpoint(unsigned long function)
 
 /*
  * Does the unwinder get to the end of the stack, as perf needs it to? It cannot begin while the
- * stack pointer is still the program's, or already that of the next task.
+ * stack pointer is still the program's, or already that of the next task. last: where the last
+ * frame that it found returns to.
  */
-static bool chain_ends(struct pt_regs *regs)
+static bool chain_ends(struct pt_regs *regs, unsigned long *last)
 {
 	struct unwind_state state;
 	bool begins = false;
 
 	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
-	     unwind_next_frame(&state))
+	     unwind_next_frame(&state)) {
 		begins = true;
+		*last = unwind_get_return_address(&state);
+	}
 	return !begins || !unwind_error(&state);
 }
 
 static int at_nmi(unsigned int type, struct pt_regs *regs)
 {
+	unsigned long last = 0;
 	int n, jump, value;
 
 	atomic_inc(&nmis);
 	if (!user_mode(regs)) {
 		atomic_inc(&chains);
-		if (!chain_ends(regs)) {
+		if (!chain_ends(regs, &last)) {
 			n = (atomic_inc_return(&broken) - 1) % ARRAY_SIZE(broken_at);
-			WRITE_ONCE(broken_at[n], regs->ip);
+			WRITE_ONCE(broken_at[n].ip, regs->ip);
+			WRITE_ONCE(broken_at[n].last, last);
 		}
 	}
 	if (has_breakpoint((unsigned long)nmi_test_0))
@@ -112,8 +120,9 @@ static int broken_get(char *buffer, const struct kernel_param *kp)
 	int len = 0;
 
 	for (unsigned int i = 0; i < nr; i++)
-		len += scnprintf(buffer + len, PAGE_SIZE - len, "%ps\n",
-				 (void *)READ_ONCE(broken_at[i]));
+		len += scnprintf(buffer + len, PAGE_SIZE - len, "%ps %ps\n",
+				 (void *)READ_ONCE(broken_at[i].ip),
+				 (void *)READ_ONCE(broken_at[i].last));
 	return len;
 }
 
