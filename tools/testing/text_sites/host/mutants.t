@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Test::More;
+use Time::HiRes qw(sleep);
 use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
 use File::Temp qw(tempdir);
@@ -150,6 +151,7 @@ put("$dir/harness/steps", <<'SH');
 echo "$TS_TOP: ${VARIANT:+$VARIANT }$*" >>"$TS_BUILD/steps"
 mkdir -p "$TS_BUILD/kernel"
 ! grep -q error "$TS_TOP"/kernel/*.txt || { echo 'kernel: does not compile'; exit 1; }
+grep -q endless "$TS_TOP"/kernel/*.txt && { sleep 600 & echo "$! ${CCACHE_DISABLE:-no}"; wait; } >"$TS_BUILD/compiler"
 cp "$TS_TOP"/kernel/*.txt "$TS_BUILD/kernel/"
 SH
 put("$dir/harness/vm/machine", <<'SH');
@@ -212,5 +214,28 @@ is_deeply(\@steps, ['packages tree kernel rootfs', 'tree kernel', 'tree kernel',
 kernel_toy('b', 'immediate', 'bad', "Kernel: no_such\n");
 ($out, $status) = run('--check');
 is($out, "mutants: b.patch: there is no variant no_such\n", 'one for a kernel that is not there: says so');
+
+# What has been started ends with it: it would compile what it has begun to, of other sources.
+unlink glob("$dir/mutants/*"), "$dir/build/compiler";
+kernel_toy('a', 'marker', 'endless');
+my $pid = fork // die "cannot fork: $!\n";
+if (!$pid) {
+	open STDOUT, '>', "$dir/interrupted.out" or die "$dir/interrupted.out: $!\n";
+	exec "$mutants/run" or die "$mutants/run: $!\n";
+}
+for (1 .. 600) {
+	last if -s "$dir/build/compiler";
+	sleep 0.1;
+}
+my ($compiler, $disabled) = split ' ', get("$dir/build/compiler");
+is($disabled, 1, 'what compiles a mutant does without the cache of objects');
+kill 'TERM', $pid;
+waitpid $pid, 0;
+is($? >> 8, 130, 'interrupted: says so');
+my $left = 600;
+while (kill(0, $compiler) && $left--) {
+	sleep 0.1;
+}
+ok(!kill(0, $compiler), '  and what it has started has ended') or kill 'TERM', $compiler;
 
 done_testing();
