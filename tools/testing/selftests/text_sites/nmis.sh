@@ -7,10 +7,10 @@
 
 MODULE="$HERE/test_modules/nmi_test.ko"
 PARAMETERS=/sys/module/nmi_test/parameters
-# The unwinder reports an error, with the classic engine too, in the entry code, which has no
-# unwind data for each of its instructions, and in a task that has never run: it looks up what is
-# before a return address, and that of such a task is the start of ret_from_fork_asm().
-UNWINDERS_OWN='^(asm_[^ ]*|sync_regs|error_entry) | ret_from_fork_asm$'
+# Chains that the unwinder cannot follow to the end, whatever is traced. Entry code does not have
+# unwind data for each instruction. In a task that has never run, the last frame returns to the
+# start of ret_from_fork_asm(): the unwinder looks up the byte before it, in another function.
+NO_END='^(asm_[^ ]*|sync_regs|error_entry) | ret_from_fork_asm$'
 
 # As the kernel counts them, on all CPUs
 nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
@@ -47,12 +47,12 @@ until_enough()
 	chains_end
 }
 
-# Every chain has an end, but for those that the unwinder itself loses.
+# Every chain has an end, but for those of NO_END.
 chains_end()
 {
 	local where
-	where=$(grep -vE "$UNWINDERS_OWN" $PARAMETERS/broken | sort | uniq -c | sort -rn | head -n 20 || :)
-	[ -z "$where" ] || fail "chains of calls without an end, from, and last found: $where"
+	where=$(grep -vE "$NO_END" $PARAMETERS/broken | sort | uniq -c | sort -rn | head -n 20 || :)
+	[ -z "$where" ] || fail "chains of calls without an end (function, last return address): $where"
 }
 
 on_and_off()

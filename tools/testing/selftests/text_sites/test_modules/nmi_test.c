@@ -10,8 +10,8 @@
  *   trapped	... of them while a breakpoint was at the first of the functions
  *   wrong	... in which something did not do what it did before, or what it is to do
  *   chains	... that interrupted the kernel: the handler unwinds its stack
- *   broken	the functions that were interrupted when the unwinder reported an error:
- *		one a line, the last hundred
+ *   broken	for each of the last hundred chains that end in an error of the unwinder:
+ *		the function that was interrupted, and the last return address found
  *   flip	read: point the jump function and the immediate value at something else,
  *		"right" if that worked
  */
@@ -66,8 +66,8 @@ static bool has_breakpoint(unsigned long function)
 
 /*
  * Does the unwinder get to the end of the stack, as perf needs it to? It cannot begin while the
- * stack pointer is still the program's, or already that of the next task. last: where the last
- * frame that it found returns to.
+ * stack pointer is still the program's, or already that of the next task. @last gets the last
+ * return address found.
  */
 static bool chain_ends(struct pt_regs *regs, unsigned long *last)
 {
