@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Test::More;
+use POSIX qw(WNOHANG);
 use Time::HiRes qw(sleep);
 use Cwd qw(abs_path);
 use File::Basename qw(basename dirname);
@@ -215,27 +216,53 @@ kernel_toy('b', 'immediate', 'bad', "Kernel: no_such\n");
 ($out, $status) = run('--check');
 is($out, "mutants: b.patch: there is no variant no_such\n", 'one for a kernel that is not there: says so');
 
-# What has been started ends with it: it would compile what it has begun to, of other sources.
+# soon CONDITION: whether it holds within a minute
+sub soon
+{
+	my ($holds) = @_;
+	for (1 .. 600) {
+		return 1 if $holds->();
+		sleep 0.1;
+	}
+	return 0;
+}
+
+# interrupt FILE: ends run when FILE has the number of a process that run has started, which must
+# end, too; what else FILE has
+sub interrupt
+{
+	my ($file) = @_;
+	my $pid = fork // die "cannot fork: $!\n";
+	if (!$pid) {
+		open STDOUT, '>', "$dir/interrupted.out" or die "$dir/interrupted.out: $!\n";
+		exec "$mutants/run" or die "$mutants/run: $!\n";
+	}
+	my $there = soon(sub { -s $file });
+	kill 'TERM', $pid;
+	soon(sub { waitpid $pid, WNOHANG }) or kill 'KILL', $pid;
+	is($? >> 8, 130, 'interrupted: ends, and says so');
+	my ($started, $rest) = split ' ', get($file);
+	ok($there && soon(sub { !kill 0, $started }), '  and what it has started has ended')
+		or $there && kill 'TERM', $started;
+	return $rest;
+}
+
+# A compiler that went on would read sources that the next run has changed.
 unlink glob("$dir/mutants/*"), "$dir/build/compiler";
 kernel_toy('a', 'marker', 'endless');
-my $pid = fork // die "cannot fork: $!\n";
-if (!$pid) {
-	open STDOUT, '>', "$dir/interrupted.out" or die "$dir/interrupted.out: $!\n";
-	exec "$mutants/run" or die "$mutants/run: $!\n";
-}
-for (1 .. 600) {
-	last if -s "$dir/build/compiler";
-	sleep 0.1;
-}
-my ($compiler, $disabled) = split ' ', get("$dir/build/compiler");
-is($disabled, 1, 'what compiles a mutant does without the cache of objects');
-kill 'TERM', $pid;
-waitpid $pid, 0;
-is($? >> 8, 130, 'interrupted: says so');
-my $left = 600;
-while (kill(0, $compiler) && $left--) {
-	sleep 0.1;
-}
-ok(!kill(0, $compiler), '  and what it has started has ended') or kill 'TERM', $compiler;
+is(interrupt("$dir/build/compiler"), 1, 'what compiles a mutant does without the cache of objects');
+
+# A test of the host reads them, too.
+put("$top/tools/testing/text_sites/host/toy.t", <<"PERL");
+#!/usr/bin/perl
+open my \$file, '>', '$dir/build/test' or die;
+print \$file \$\$;
+close \$file;
+sleep 600;
+PERL
+unlink glob "$dir/mutants/*";
+put("$dir/mutants/a.patch", "It breaks.\nKiller: host toy.t\n" .
+    "\n--- a/kernel/marker.txt\n+++ b/kernel/marker.txt\n\@\@ -1 +1 \@\@\n-good\n+bad\n");
+interrupt("$dir/build/test");
 
 done_testing();
