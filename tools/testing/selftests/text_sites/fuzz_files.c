@@ -66,8 +66,11 @@ static const struct rule {
 	{ "globs",	{ "<glob>|<glob>|!<glob>|<glob> <glob>|<number>|" } },
 	{ "pid",	{ "0|1|2|10|99999|<number>| " } },
 	{ "pids",	{ "<pid>|<pid> <pid>|!<pid>|<pid>,<pid>|" } },
+	/* Traced all the time, a kernel that is checked takes few writes. */
 	{ "tracer",	{ "function|function|function_graph|function_graph|nop|nop|irqsoff|wakeup",
+			  "nop|nop|nop|nop|nop|nop|nop",
 			  "preemptoff|preemptirqsoff|wakeup_rt|blk|no_such|func|" } },
+	{ "seldom",	{ "0|0|0|0|0|0|0|1|1|2|<number>|x|" } },
 	{ "switch",	{ "0|1|1|0|2|<number>|x|" } },
 	{ "option",	{ "function-fork|func-no-repeats|event-fork|funcgraph-proc",
 			  "record-tgid|sym-addr|funcgraph-retval|funcgraph-irqs|fields|no_such",
@@ -188,7 +191,7 @@ static const struct file {
 	{ "set_graph_function",		"globs",	0, "FUNCTION_GRAPH_TRACER" },
 	{ "set_graph_notrace",		"globs",	0, "FUNCTION_GRAPH_TRACER" },
 	{ "max_graph_depth",		"depth",	0, "FUNCTION_GRAPH_TRACER" },
-	{ "function_profile_enabled",	"switch",	0, "FUNCTION_PROFILER" },
+	{ "function_profile_enabled",	"seldom",	0, "FUNCTION_PROFILER" },
 	{ "trace_stat/function_latency", "latency",	0, "FUNCTION_PROFILER" },
 	{ "tracing_thresh",		"threshold",	0, NULL },
 	{ "saved_cmdlines_size",	"cmdlines",	0, NULL },
@@ -201,7 +204,7 @@ static const struct file {
 	{ "graph_keep",			"keep",		1, "FUNCTION_GRAPH_TRACER" },
 	{ "graph_keep",			"keep",		1, "FUNCTION_GRAPH_TRACER" },
 	{ "/proc/sys/kernel/ftrace_enabled",	   "switch", 0, NULL },
-	{ "/proc/sys/kernel/stack_tracer_enabled", "switch", 0, "STACK_TRACER" },
+	{ "/proc/sys/kernel/stack_tracer_enabled", "seldom", 0, "STACK_TRACER" },
 	{ "/sys/module/text_site/parameters/round", "round", 0, "TEXT_SITES" },
 };
 
@@ -502,7 +505,8 @@ static int do_task(unsigned long long seed, unsigned int writes)
 		step_write();
 		if (one_in(8))
 			step_read();
-		if (one_in(16))
+		/* It takes as long as fifty writes. */
+		if (one_in(48))
 			step_instance();
 		if (one_in(24))
 			step_module();

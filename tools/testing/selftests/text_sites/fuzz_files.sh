@@ -41,64 +41,56 @@ remove_triggers()
 	done < <(triggers)
 }
 
-# Everything is as it was before, in the top directory and without instances. What cannot be put
-# back is for nothing_left() to find.
+# What makes a process is slow where a kernel is checked: this makes few.
+#
+# Everything is as it was before, and there are no instances: they go with all that is on in
+# them. What cannot be put back is for nothing_left() to find.
 put_back()
 {
 	local dir name line
 	echo 1 > /proc/sys/kernel/ftrace_enabled
 	echo 0 > /proc/sys/kernel/stack_tracer_enabled
 	echo 3072 > $ROUND
-	for dir in . instances/*/; do
-		[ -e "$dir/current_tracer" ] || continue
-		echo nop > "$dir/current_tracer"
-		( cd "$dir" && remove_triggers )
-		for name in "$dir"/events/{sched,kmem,tables_test,kprobes,fprobes}/filter; do
-			[ ! -e "$name" ] || echo 0 > "$name"
-		done
-		echo 0 > "$dir/events/enable"
-		echo > "$dir/set_event"
-		for name in set_event_pid set_event_notrace_pid set_ftrace_pid set_ftrace_notrace_pid; do
-			[ ! -e "$dir/$name" ] || echo > "$dir/$name"
-		done
-		# Commands are taken away one by one, and as often as they are there.
-		while read -r line; do
-			line=${line%:unlimited}
-			echo "!${line/:count=/:}" >> "$dir/set_ftrace_filter"
-		done < <(grep -v '^#' "$dir/set_ftrace_filter" | grep ':' | grep -v ':mod:')
-		for name in set_ftrace_filter set_ftrace_notrace; do
-			echo > "$dir/$name"
-		done
-		for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
-			sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
-			funcgraph-retval fields display-graph; do
-			[ ! -e "$dir/options/$name" ] || echo 0 > "$dir/options/$name"
-		done
-		for name in function-trace funcgraph-irqs; do
-			[ ! -e "$dir/options/$name" ] || echo 1 > "$dir/options/$name"
-		done
-		echo local > "$dir/trace_clock"
-		printf "%x\n" $(((1 << $(nproc)) - 1)) > "$dir/tracing_cpumask"
-		echo 0 > "$dir/snapshot"
-		echo 4 > "$dir/buffer_subbuf_size_kb"
-		echo 1408 > "$dir/buffer_size_kb"
-		[ ! -e "$dir/tracing_max_latency" ] || echo 0 > "$dir/tracing_max_latency"
-		echo 1 > "$dir/tracing_on"
-	done
-	for name in set_graph_function set_graph_notrace stack_trace_filter set_marker graph_keep; do
-		[ ! -e $name ] || echo > $name
-	done
-	[ ! -e max_graph_depth ] || echo 0 > max_graph_depth
-	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
-	echo 0 > tracing_thresh
-	echo 128 > saved_cmdlines_size
-	[ ! -e stack_max_size ] || echo 0 > stack_max_size
-	for name in kprobe_events uprobe_events synthetic_events dynamic_events; do
-		[ ! -e $name ] || echo > $name
-	done
 	for dir in instances/*/; do
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
+	echo nop > current_tracer
+	remove_triggers
+	for name in events/{sched,kmem,tables_test,kprobes,fprobes}/filter; do
+		[ ! -e $name ] || echo 0 > $name
+	done
+	echo 0 > events/enable
+	for name in set_event set_event_pid set_event_notrace_pid set_ftrace_pid \
+		set_ftrace_notrace_pid set_graph_function set_graph_notrace stack_trace_filter \
+		set_marker graph_keep kprobe_events uprobe_events synthetic_events dynamic_events; do
+		[ ! -e $name ] || echo > $name
+	done
+	# Commands are taken away one by one, and as often as they are there.
+	while read -r line; do
+		line=${line%:unlimited}
+		echo "!${line/:count=/:}" >> set_ftrace_filter
+	done < <(grep -v '^#' set_ftrace_filter | grep ':' | grep -v ':mod:')
+	for name in set_ftrace_filter set_ftrace_notrace; do
+		echo > $name
+	done
+	for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
+		sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
+		funcgraph-retval fields display-graph; do
+		[ ! -e options/$name ] || echo 0 > options/$name
+	done
+	for name in function-trace funcgraph-irqs; do
+		[ ! -e options/$name ] || echo 1 > options/$name
+	done
+	for name in tracing_max_latency max_graph_depth function_profile_enabled tracing_thresh \
+		snapshot stack_max_size; do
+		[ ! -e $name ] || echo 0 > $name
+	done
+	echo local > trace_clock
+	echo "$cpumask" > tracing_cpumask
+	echo 4 > buffer_subbuf_size_kb
+	echo "$buffer_size" > buffer_size_kb
+	echo 128 > saved_cmdlines_size
+	echo 1 > tracing_on
 	for name in $(modules); do
 		name=${name##*/}
 		! grep -q "^${name%.ko} " /proc/modules || rmmod "${name%.ko}"
@@ -145,7 +137,9 @@ fuzz()
 {
 	local seed=$2 left=$1 now what said
 	trap 'stop_jobs; put_back || :' EXIT
-	old=$(complaints)
+	old=$(complaints) cpumask=$(cat tracing_cpumask)
+	# Before it is used, how large it will be is the second number.
+	buffer_size=$(sed 's/.* \([0-9]*\))$/\1/' buffer_size_kb)
 	# What probes of user space are in: nobody runs it.
 	printf '%4096s' '' > /tmp/fuzz_program
 	: > $USES
@@ -169,13 +163,13 @@ fuzz()
 by_one_task()
 {
 	local writes; writes=$(setting fuzz_writes 1000)
-	fuzz $((writes / 4)) "$(setting fuzz_seed 1)" 1
+	fuzz $((writes / 5)) "$(setting fuzz_seed 1)" 1
 }
 
 by_four_tasks()
 {
 	local writes; writes=$(setting fuzz_writes 1000)
-	fuzz $((writes * 3 / 4)) "$(setting fuzz_seed 1)" 4
+	fuzz $((writes * 4 / 5)) "$(setting fuzz_seed 1)" 4
 }
 
 run_tests by_one_task by_four_tasks
