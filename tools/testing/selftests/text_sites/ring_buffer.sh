@@ -549,7 +549,6 @@ each_event_tells_how_deep_preemption_is_off()
 	done
 }
 
-# Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
 # Pages of another size are new ones: nothing is on them, but events have been counted.
 emptied_after_pages_have_changed()
 {
@@ -565,6 +564,22 @@ emptied_after_pages_have_changed()
 	echo "$size" > buffer_subbuf_size_kb
 }
 
+# Pages of another size round a buffer up. What is swapped with it is as large.
+snapshots_after_pages_have_changed()
+{
+	local size
+	[ -e per_cpu/cpu0/snapshot ] || skip "no snapshots"
+	trap put_back EXIT
+	echo 64 > buffer_size_kb
+	for size in 8 4; do
+		echo $size > buffer_subbuf_size_kb
+		taskset -c 0 bash -c "echo on $size KiB > trace_marker"
+		echo 1 > per_cpu/cpu0/snapshot
+		equal "in the snapshot" "$(grep -c "on $size KiB" per_cpu/cpu0/snapshot)" 1
+	done
+}
+
+# Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
 a_clock_empties_processors_that_are_gone()
 {
 	local online=/sys/devices/system/cpu/cpu1/online
@@ -590,13 +605,13 @@ cpus_come_and_go_while_events_come()
 }
 
 # Two sets of all: closing "trace" lets recording begin that a change of page sizes has
-# stopped, and a snapshot is not taken of a buffer that has become larger than it just then.
+# stopped.
 all_at_once_while_events_come()
 {
 	need_module
 	SECONDS_EACH=$((3 * SECONDS_EACH))
 	stress "-p -c" tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off \
-		text_is_waited_for emptied cpus_come_and_go sizes page_sizes
+		text_is_waited_for emptied cpus_come_and_go sizes page_sizes snapshots
 	stress "-p -c" tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off \
 		text_is_waited_for emptied cpus_come_and_go text_is_read snapshots
 	nothing_is_broken
@@ -608,7 +623,7 @@ run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_wh
 	what_is_discarded_leaves_nothing who_waits_sees_each_at_once who_waits_gets_all \
 	who_waits_meets_the_writer each_event_has_the_time_of_the_clock \
 	each_event_tells_how_deep_preemption_is_off a_clock_empties_processors_that_are_gone \
-	emptied_after_pages_have_changed \
+	emptied_after_pages_have_changed snapshots_after_pages_have_changed \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come
