@@ -71,6 +71,28 @@ many_instances_on_one_function()
 	done
 }
 
+# Graphs are for the top instance: here, functions are recorded, and nothing is left of that.
+latencies_in_an_instance_that_displays_graphs()
+{
+	local tracer option
+	grep -qw irqsoff available_tracers || skip "no irqsoff"
+	mkdir instances/a
+	echo 'vfs_*' > instances/a/set_ftrace_filter
+	echo 1 > instances/a/options/display-graph
+	for tracer in irqsoff preemptoff irqsoff; do
+		grep -qw $tracer available_tracers || continue
+		echo $tracer > instances/a/current_tracer
+		for option in function-trace display-graph; do
+			echo 0 > instances/a/options/$option
+			echo 1 > instances/a/options/$option
+		done
+		[ -n "$(cat enabled_functions)" ] || fail "$tracer: no functions"
+		echo nop > instances/a/current_tracer
+		equal "functions after $tracer" "$(wc -l < enabled_functions)" 0
+	done
+	rmdir instances/a
+}
+
 run_tests two_instances_with_different_filters \
 	with_the_top_instance_tracing_everything an_instance_goes_while_tracing \
-	many_instances_on_one_function
+	many_instances_on_one_function latencies_in_an_instance_that_displays_graphs
