@@ -196,6 +196,31 @@ the_times_of_functions_are_sorted()
 	end_tracing
 }
 
+# After an error, too, the buffer and the snapshot buffer have the same size, and are swapped.
+snapshot_is_taken()
+{
+	local what="allocation $n, $said, error $error"
+	taskset -c 0 bash -c "echo before $n > trace_marker"
+	echo 1 > per_cpu/cpu0/snapshot
+	equal "$what: in the snapshot" "$(grep -c "before $n" per_cpu/cpu0/snapshot)" 1
+	echo 4 > buffer_subbuf_size_kb
+	echo 64 > buffer_size_kb
+}
+
+# Without any memory, the kernel can neither change the size of sub-buffers nor put it back.
+sub_buffers_change_beside_a_snapshot()
+{
+	[ -e per_cpu/cpu0/snapshot ] || skip "no snapshots"
+	begin_tracing
+	trap 'stop_jobs; echo 0 > snapshot; echo 4 > buffer_subbuf_size_kb
+		echo 1408 > buffer_size_kb' EXIT
+	echo 64 > buffer_size_kb
+	echo 1 > snapshot
+	alone=1 each snapshot_is_taken write buffer_subbuf_size_kb 8
+	echo 0 > snapshot
+	end_tracing
+}
+
 buffers_change()
 {
 	begin_tracing
@@ -355,6 +380,7 @@ the_size_of_a_round_changes()
 run_tests the_function_tracer_has_options the_graph_tracer_has_options tracers_go \
 	tracers_of_latencies_trace_functions all_is_switched_on_again \
 	the_profiler_and_the_stack_tracer_go the_times_of_functions_are_sorted buffers_change \
+	sub_buffers_change_beside_a_snapshot \
 	files_of_the_buffer_change an_instance_has_its_own_files \
 	users_of_the_graph_come_and_go events_go commands_of_events_come_and_go probes_go \
 	markers_come_and_go the_size_of_a_round_changes
