@@ -66,10 +66,11 @@ static const struct rule {
 	{ "globs",	{ "<glob>|<glob>|!<glob>|<glob> <glob>|<number>|" } },
 	{ "pid",	{ "0|1|2|10|99999|<number>| " } },
 	{ "pids",	{ "<pid>|<pid> <pid>|!<pid>|<pid>,<pid>|" } },
-	/* Traced all the time, a kernel that is checked takes few writes. */
+	/* Mostly nop: while all functions are traced, writes are slow. */
 	{ "tracer",	{ "function|function|function_graph|function_graph|nop|nop|irqsoff|wakeup",
 			  "nop|nop|nop|nop|nop|nop|nop",
 			  "preemptoff|preemptirqsoff|wakeup_rt|blk|no_such|func|" } },
+	/* Mostly off, for the same reason */
 	{ "seldom",	{ "0|0|0|0|0|0|0|1|1|2|<number>|x|" } },
 	{ "switch",	{ "0|1|1|0|2|<number>|x|" } },
 	{ "option",	{ "function-fork|func-no-repeats|event-fork|funcgraph-proc",
@@ -505,7 +506,7 @@ static int do_task(unsigned long long seed, unsigned int writes)
 		step_write();
 		if (one_in(8))
 			step_read();
-		/* It takes as long as fifty writes. */
+		/* Seldom: making and freeing buffers is slow. */
 		if (one_in(48))
 			step_instance();
 		if (one_in(24))

@@ -41,10 +41,10 @@ remove_triggers()
 	done < <(triggers)
 }
 
-# What makes a process is slow where a kernel is checked: this makes few.
-#
 # Everything is as it was before, and there are no instances: they go with all that is on in
 # them. What cannot be put back is for nothing_left() to find.
+#
+# Starting a process is slow under KASAN and lockdep, so this starts few.
 put_back()
 {
 	local dir name line
@@ -61,8 +61,9 @@ put_back()
 	done
 	echo 0 > events/enable
 	for name in set_event set_event_pid set_event_notrace_pid set_ftrace_pid \
-		set_ftrace_notrace_pid set_graph_function set_graph_notrace stack_trace_filter \
-		set_marker graph_keep kprobe_events uprobe_events synthetic_events dynamic_events; do
+		set_ftrace_notrace_pid set_ftrace_filter set_ftrace_notrace set_graph_function \
+		set_graph_notrace stack_trace_filter set_marker graph_keep kprobe_events \
+		uprobe_events synthetic_events dynamic_events; do
 		[ ! -e $name ] || echo > $name
 	done
 	# Commands are taken away one by one, and as often as they are there.
@@ -70,9 +71,6 @@ put_back()
 		line=${line%:unlimited}
 		echo "!${line/:count=/:}" >> set_ftrace_filter
 	done < <(grep -v '^#' set_ftrace_filter | grep ':' | grep -v ':mod:')
-	for name in set_ftrace_filter set_ftrace_notrace; do
-		echo > $name
-	done
 	for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
 		sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
 		funcgraph-retval fields display-graph; do
@@ -138,7 +136,7 @@ fuzz()
 	local seed=$2 left=$1 now what said
 	trap 'stop_jobs; put_back || :' EXIT
 	old=$(complaints) cpumask=$(cat tracing_cpumask)
-	# Before it is used, how large it will be is the second number.
+	# "7 (expanded: 64)" until it is used
 	buffer_size=$(sed 's/.* \([0-9]*\))$/\1/' buffer_size_kb)
 	# What probes of user space are in: nobody runs it.
 	printf '%4096s' '' > /tmp/fuzz_program

@@ -71,7 +71,8 @@ many_instances_on_one_function()
 	done
 }
 
-# Graphs are for the top instance: here, functions are recorded, and nothing is left of that.
+# Only the top instance records graphs. In another one, irqsoff records functions, and
+# unregisters what it has registered.
 latencies_in_an_instance_that_displays_graphs()
 {
 	local tracer option

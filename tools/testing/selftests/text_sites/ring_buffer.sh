@@ -564,7 +564,7 @@ emptied_after_pages_have_changed()
 	echo "$size" > buffer_subbuf_size_kb
 }
 
-# Pages of another size round a buffer up. What is swapped with it is as large.
+# A buffer is rounded up to whole pages. The snapshot buffer must have the same size.
 snapshots_after_pages_have_changed()
 {
 	local size
