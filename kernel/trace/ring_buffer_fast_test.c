@@ -255,6 +255,15 @@ static void fast_inject_flood(void)
 	ft.overruns += local_read(&fast_cpu_buffer()->commit_overrun);
 }
 
+static int fast_swap(void)
+{
+#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
+	return ring_buffer_swap_cpu(ft.now->buffer, ft.now->spare, smp_processor_id());
+#else
+	return -EBUSY;
+#endif
+}
+
 static void fast_inject(struct fast_injection *injection)
 {
 	const bool nmi = ft.depth++ || ft.scenario.context >= HARDIRQ_OFFSET;
@@ -272,9 +281,7 @@ static void fast_inject(struct fast_injection *injection)
 		fast_inject_cross(injection);
 		break;
 	case FAST_SWAP:
-#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
-		ring_buffer_swap_cpu(ft.now->buffer, ft.now->spare, smp_processor_id());
-#endif
+		fast_swap();
 		break;
 	case FAST_OFF:
 		ring_buffer_record_off(ft.now->buffer);
@@ -1174,6 +1181,28 @@ static void fast_test_left_out(struct kunit *test)
 	ring_buffer_free(buffer);
 }
 
+/* What is counted in a CPU's buffer is taken back from the same one. */
+static void fast_test_nested(struct kunit *test)
+{
+	struct ring_buffer_per_cpu *cpu_buffer;
+
+	if (!IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP))
+		kunit_skip(test, "nothing swaps the buffers of a CPU");
+	guard(irq)();
+	ft.now = &ft.pair[0];
+	cpu_buffer = fast_cpu_buffer();
+	ring_buffer_nest_start(ft.now->buffer);
+	KUNIT_EXPECT_EQ(test, fast_swap(), -EBUSY);
+	ring_buffer_nest_end(ft.now->buffer);
+	KUNIT_EXPECT_EQ(test, cpu_buffer->nest, 0);
+
+	KUNIT_EXPECT_EQ(test, fast_swap(), 0);
+	ring_buffer_nest_start(ft.now->spare);
+	KUNIT_EXPECT_EQ(test, fast_swap(), -EBUSY);
+	ring_buffer_nest_end(ft.now->spare);
+	KUNIT_EXPECT_EQ(test, fast_swap(), 0);
+}
+
 /* Events with the times of another clock, or with whole times, take the ordinary functions. */
 static void fast_test_unusual(struct kunit *test)
 {
@@ -1238,6 +1267,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_test_discarded),
 	KUNIT_CASE(fast_test_go_on),
 	KUNIT_CASE(fast_test_left_out),
+	KUNIT_CASE(fast_test_nested),
 	KUNIT_CASE(fast_test_unusual),
 	KUNIT_CASE_PARAM_ATTR(fast_test_one, fast_next_setup, { KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(fast_test_deep, fast_next_setup, { KUNIT_SPEED_SLOW }),

@@ -579,6 +579,67 @@ snapshots_after_pages_have_changed()
 	done
 }
 
+# swap_often: each time that a processor goes on with another task, a snapshot is taken
+swap_often()
+{
+	[ -e snapshot ] || skip "no snapshots"
+	trap 'stop_jobs; echo "!snapshot" > events/sched/sched_switch/trigger; put_back' EXIT
+	echo snapshot > events/sched/sched_switch/trigger
+	load &
+}
+
+# Whichever of the two it is, none is left out, and none is changed twice.
+snapshots_while_pages_change()
+{
+	local _
+	swap_often
+	for _ in $(seq 30); do
+		page_sizes
+		sizes
+	done
+	echo '!snapshot' > events/sched/sched_switch/trigger
+	stop_jobs
+	echo 1 > per_cpu/cpu0/snapshot
+	echo 1 > per_cpu/cpu1/snapshot
+}
+
+# An event gets the number of the one that has gone. What that one has left is not taken for
+# events of the new one, which is never enabled.
+snapshots_while_events_go()
+{
+	local nr
+	[ -e kprobe_events ] || skip "no kprobes"
+	swap_often
+	for nr in $(seq 30); do
+		echo "p:gone/gone_$nr vfs_read" > kprobe_events
+		echo 1 > events/gone/enable
+		cat /proc/version > /dev/null
+		echo 0 > events/gone/enable
+		echo "p:gone/next_$nr vfs_read" > kprobe_events
+		equal "entries of next_$nr" "$(cat trace snapshot | grep -c " next_$nr: ")" 0
+	done
+	echo > kprobe_events
+}
+
+# Each finds the mask of the one before.
+two_change_the_mask_at_once()
+{
+	local mask job jobs=() _
+	[ -d per_cpu/cpu1 ] || skip "there is one processor only"
+	mask=$(< tracing_cpumask)
+	trap 'echo "$mask" > tracing_cpumask; put_back' EXIT
+	for job in 0 1; do
+		for _ in $(seq 500); do
+			echo 1 > tracing_cpumask
+			echo "$mask" > tracing_cpumask
+		done & jobs+=($!)
+	done
+	wait "${jobs[@]}"
+	echo "$mask" > tracing_cpumask
+	taskset -c 1 bash -c 'echo on the second > trace_marker'
+	equal "events" "$(grep -c 'on the second' trace)" 1
+}
+
 # Timestamps of two clocks cannot be compared, nor those of a CPU that is offline.
 a_clock_empties_processors_that_are_gone()
 {
@@ -620,6 +681,7 @@ run_tests functions_are_all_there events_and_markers_are_all_there graphs_are_wh
 	who_waits_meets_the_writer each_event_has_the_time_of_the_clock \
 	each_event_tells_how_deep_preemption_is_off a_clock_empties_processors_that_are_gone \
 	emptied_after_pages_have_changed snapshots_after_pages_have_changed \
+	snapshots_while_pages_change snapshots_while_events_go two_change_the_mask_at_once \
 	on_and_off_while_events_come read_while_events_come \
 	resized_and_emptied_while_events_come swapped_while_events_come \
 	cpus_come_and_go_while_events_come all_at_once_while_events_come
