@@ -385,7 +385,7 @@ nothing_is_missing()
 		*) missing+=", $name: no $what" ;;
 		esac
 	done <<< "$PATCHERS"
-	[ -z "$missing" ] || skip "${missing#, }"
+	[ -z "$missing" ] || fail "${missing#, }"
 }
 
 run_tests all_at_once nothing_is_missing

@@ -347,6 +347,19 @@ is_judged('listed and not run', "# a comment\n\nm: b\t\tfail\tit is so\n", $good
 is_judged('a list without a reason', "m: a\tfail\n", $good,
 	"results: $dir/list:1: not a name, a state and a reason\n");
 
+# Where skipped ones are expected, but not all of a script
+{
+	my $one = "skip\tm: x.sh: one\tno x\tl\n";
+	my $two = "pass\tm: x.sh: two\t\tl\n";
+	my $three = "skip\tm: y.sh: three\tno y\tl\n";
+	open my $file, '>', "$dir/list" or die $!;
+	close $file;
+	my @part = ('judge', '--part', '--label m --log l --list', "$dir/list");
+	is((run($one . $two, @part))[0], $one . $two, 'a part is skipped');
+	is((run($one . $two . $three, @part))[0],
+		"$one${two}fail\tm: y.sh: three\tskipped: no y\tl\n", 'all of a script is skipped');
+}
+
 my ($out, $status) = run("pass\tm: a\t\tl\npass\tm: b\t\tl\n", 'sum');
 is($out, "2 passed, 0 failed\n", 'the sum of good tests');
 is($status, 0, '  is a success');

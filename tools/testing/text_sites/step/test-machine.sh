@@ -102,11 +102,15 @@ read_results()
 # judged NAME COLLECTION PATTERNS: results compared with what is expected of them
 judged()
 {
-	local log
+	local log part=()
 	log=$(short "$LOG/test-$(machine_id "$1").out")
-	case $GROUP-$2 in
-	plain-text_sites) "$results" judge --list <(grep "^$1: " "$skips" || :) --log "$log" ;;
-	*-text_sites | *-counts | *-fleet | *-picture | *-kunit | *-host) cat ;;
+	[ "$GROUP" = plain ] || part=(--part)
+	case $2 in
+	text_sites)
+		"$results" judge "${part[@]}" --list <(grep "^$(machine_id "$1"): " "$skips" || :) \
+			--log "$log"
+		;;
+	counts | fleet | picture | kunit | host) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$log" ;;
 	esac
 }
