@@ -414,6 +414,8 @@ is($status, 7, "the job's status");
 ($out, $status) = run(qq($machine --timeout 2 -c 'JOBecho one; exec sleep 60'));
 like($out, qr/^one\nmachine: no end within 2 seconds.*\n  \| .*booted\n\z/, 'a machine that hangs');
 is($status, 124, '  its status');
+($out, $status) = run(qq($machine --timeout 2 -c 'JOBprintf "\\n\$end 0\\n"; exec sleep 60'));
+is($status, 124, 'a machine that hangs after its job');
 ($out, $status) = run(qq($machine -c 'JOBecho one; echo "[ 2.0] Kernel panic - not syncing: x" >>"\$console"'));
 like($out, qr/^one\nmachine: Kernel panic - not syncing: x;.*\n/, 'a kernel that panics');
 is($status, 125, '  its status');
@@ -672,17 +674,19 @@ for (map { !/ step:/ && /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$h
 }
 
 # Counts that a test run compares
-put("$dir/limits.tab", "# KEY <tab> COUNT\na\t100\nb\t100\nc\t100\n");
-put("$dir/counts", "a\t102\nb\t102.5\nd\t1\na\t300\n");
+put("$dir/limits.tab", "# KEY <tab> COUNT\na\t100\nb\t100\nc\t100\ne\t100\n");
+put("$dir/counts", "a\t102\nb\t102.5\nd\t1\na\t300\ne\t49\n");
 is((run("$harness/bench/guard $dir/limits.tab <$dir/counts"))[0], <<'OUT', 'counts and their limits');
 TAP version 13
-1..3
+1..4
 # a: 102, was 100
 ok 1 a
 # b: 102.5, was 100
 not ok 2 b
 # c: not counted, was 100
 not ok 3 c
+# e: 49, was 100
+not ok 4 e
 OUT
 ($out, $status) = run("$harness/bench/guard $dir/none.tab <$dir/counts");
 like($out, qr/^guard: .*none.tab: /, '  without a list of limits');
