@@ -29,7 +29,8 @@ of()
 	} | hash
 }
 
-# compile LABEL: makes $out/LABEL.image, or sets why
+# compile LABEL: makes $out/LABEL.image, and notes how many suites of KUnit tests it has; or sets
+# why
 compile()
 {
 	local targets=("${IMAGE##*/}")
@@ -42,6 +43,7 @@ compile()
 		why="does not compile: $(first_error "$log")"
 	else
 		cp "$OUT/$IMAGE" "$out/$1.image"
+		grep -c '^CONFIG_[A-Z_]*KUNIT_TEST=y' "$OUT/.config" >"$out/$1.suites" || :
 	fi
 }
 
@@ -56,13 +58,14 @@ boot()
 		"$HARNESS/vm/machine" --image "$out/$label.image" --rootfs "$rootfs" \
 			--name "$GROUP-$label" --timeout $((600 * SLOW)) \
 			--append 'kunit.enable=1 kunit.filter=speed>slow' \
-			"$HARNESS/vm/small.sh" "$@" >>"$log" 2>&1 || status=$?
+			"$HARNESS/vm/small.sh" "$(<"$out/$label.suites")" "$@" \
+			>>"$log" 2>&1 || status=$?
 		[ "$status" -ne 0 ] || end=pass
 		# Another time it may get to its end.
 		[ "$status" -ne 124 ] || of='no end'
 		why=$(tail -n1 "$log")
 	fi
-	rm -f "$out/$label.image"
+	rm -f "$out/$label".{image,suites}
 	printf '%s\t%s: %s, %s\t%s\t%s\n' "$end" "$GROUP" "$name" "$engine" "${why:-no output}" \
 		"$(short "$log")" | keep "$label" "$of"
 	say "$name ($engine): $why ($SECONDS s)"

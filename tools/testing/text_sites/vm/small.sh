@@ -1,12 +1,17 @@
 # shellcheck shell=bash
-# small.sh TRACER...: checks a small kernel: all KUnit tests have passed, each of these tracers
-# (or "events") records something, and the kernel has not complained.
+# small.sh SUITES TRACER...: checks a small kernel: all KUnit tests have passed, which are so many
+# suites at least; each of these tracers (or "events") records something; and the kernel has not
+# complained.
 cd /sys/kernel/tracing || exit
 fail() { echo "$*"; status=1; }
 status=0
+suites=$1
+shift
 
 # The step reports the last line: failures come after this.
-dmesg | grep -cE '\] +ok ' | sed 's/$/ tests passed/'
+passed=$(dmesg | grep -cE '\] +ok ')
+echo "$passed tests passed"
+ended=$(dmesg | grep -cE '\] (not )?ok ') || :
 # Without a filter, other functions overwrite those few in the buffer before it is read.
 echo 'vfs_*' >set_ftrace_filter || fail "no filter"
 for tracer; do
@@ -25,6 +30,7 @@ for tracer; do
 		;;
 	esac
 done
+[ "$ended" -ge "$suites" ] || fail "only $ended of at least $suites suites of KUnit tests have run"
 dmesg | grep -E '^(\[[^]]*\] *)?( *)not ok ' && fail "tests have failed"
 dmesg | grep -E 'BUG|WARNING|Oops|Call Trace' && fail "the kernel complains"
 exit "$status"
