@@ -85,6 +85,25 @@ stop_jobs()
 	wait || :
 }
 
+# endlessly COMMANDS: in the background, until stop_endless()
+endless=()
+endlessly()
+{
+	while :; do eval "$1"; done &
+	endless+=($!)
+}
+
+# None has ended before, as they do when a command fails.
+stop_endless()
+{
+	local pid
+	for pid in "${endless[@]}"; do
+		kill -0 "$pid" 2> /dev/null || fail "what was to go on beside the test has ended"
+	done
+	endless=()
+	stop_jobs
+}
+
 # Not the data races that KCSAN reports: most are the base's. The test machine judges them by
 # the functions in each report. Nor what the module test_ubsan is for.
 complaints()
@@ -223,8 +242,9 @@ filter()
 load()
 {
 	while :; do
-		ls -R /proc/1 /sys/kernel > /dev/null 2>&1
-		cat /proc/kallsyms /proc/interrupts > /dev/null 2>&1
+		# What is there may go meanwhile.
+		ls -R /proc/1 /sys/kernel > /dev/null 2>&1 || :
+		cat /proc/kallsyms /proc/interrupts > /dev/null 2>&1 || :
 	done
 }
 

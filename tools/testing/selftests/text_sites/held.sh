@@ -123,6 +123,7 @@ attach()
 {
 	ask attach "$1"
 	within 60 one_at_most || fail "not freed: $held"
+	[ "$1" = direct ] || [ -n "$held" ] || fail "$1: no trampoline of its own"
 }
 
 # goes SHAPE: it is unregistered and freed with a task in it, and so is its module

@@ -154,9 +154,9 @@ in_code_that_is_traced()
 modules_come_and_go_while_they_are_changed()
 {
 	need owner reader
-	( while :; do echo 3 > $OWNER/both; echo 0 > $OWNER/both; echo 200 > $OWNER/both; done ) &
+	endlessly 'echo 3 > $OWNER/both; echo 0 > $OWNER/both; echo 200 > $OWNER/both'
 	if can_trace; then
-		( i=0; while sleep 0.1; do echo $((i++ % 2)) > /proc/sys/kernel/ftrace_enabled; done ) &
+		endlessly 'for on in 0 1; do sleep 0.1; echo $on > /proc/sys/kernel/ftrace_enabled; done'
 		echo function > current_tracer
 	fi
 	local i line
@@ -172,7 +172,7 @@ modules_come_and_go_while_they_are_changed()
 			esac
 		done
 	done
-	stop_jobs
+	stop_endless
 	echo 77 > $OWNER/both
 	equal "after all" "$(cat $READER/now)" "77 154"
 }

@@ -85,15 +85,18 @@ a_wrong_choice_changes_nothing()
 changed_while_they_are_called()
 {
 	need_sample
-	( while :; do echo 1 > $DIR/all; echo 2 > $DIR/two; echo 0 > $DIR/all; done ) &
-	local i line
+	endlessly 'echo 1 > $DIR/all; echo 2 > $DIR/two; echo 0 > $DIR/all'
+	local i line seen=()
 	for ((i = 0; i < 1000; i++)); do
 		read -r line < $DIR/three
 		case $line in
-		*' = 123' | *' = 1123') ;;
+		*' = 123') seen[0]=123 ;;
+		*' = 1123') seen[1]=1123 ;;
 		*) fail "$line" ;;
 		esac
 	done
+	stop_endless
+	equal "results" "${seen[*]}" "123 1123"
 }
 
 targets_of_another_module()
@@ -120,13 +123,13 @@ modules_come_and_go_while_they_are_called()
 {
 	need_sample
 	patched || skip "pointers are not looked after"
-	( while :; do mapfile -t < $DIR/all; done ) &
+	endlessly 'mapfile -t < $DIR/all'
 	local i
 	for ((i = 0; i < 5; i++)); do
 		insmod "$HERE/test_modules/$PROVIDER.ko"
 		rmmod $PROVIDER
 	done
-	stop_jobs
+	stop_endless
 	equal "after all" "$(results)" "0 1 12 123"
 	rmmod $SAMPLE
 	modprobe $SAMPLE

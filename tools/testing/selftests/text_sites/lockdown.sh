@@ -13,11 +13,12 @@ every_file_is_closed_when_locked_down()
 	reset_tracing
 	for name in available_filter_functions available_filter_functions_addrs \
 		set_ftrace_filter set_ftrace_notrace set_ftrace_pid set_ftrace_notrace_pid \
-		set_graph_function set_graph_notrace function_profile_enabled \
-		trace_stat/function_latency dyn_ftrace_total_info; do
+		set_graph_function set_graph_notrace graph_keep stack_trace_filter \
+		available_markers set_marker function_profile_enabled trace_stat/function* \
+		dyn_ftrace_total_info; do
 		[ ! -e "$name" ] || files+=("$name")
 	done
-	[ ${#files[@]} -ge 8 ] || fail "only ${files[*]}"
+	[ ${#files[@]} -ge 12 ] || fail "only ${files[*]}"
 	for name in "${files[@]}"; do
 		cat "$name" > /dev/null || fail "$name cannot be read before"
 	done

@@ -50,6 +50,8 @@ events() { sed -nE "s/.*: ($1): /\\1: /p" trace; }
 # The states of a marker's places, by pattern
 states() { sed -nE "s/^$1 ([a-z]+) .*/\1/p" available_markers | sort | uniq -c | xargs; }
 
+is_on() { [[ "$(states "$1")" == *on* ]]; }
+
 each_is_an_event()
 {
 	need $SAMPLE
@@ -371,26 +373,31 @@ an_event_with_a_trigger_stays_as_it_is()
 no_event_comes_back()
 {
 	need $SAMPLE
-	( while :; do : >> set_marker; done ) &
+	endlessly ': >> set_marker'
 	local i
 	for ((i = 0; i < 20; i++)); do
 		rmmod $SAMPLE
 		[ ! -e events/sample ] || fail "round $i: its events are left"
 		modprobe $SAMPLE
 	done
-	stop_jobs
+	stop_endless
+}
+
+# read_at_once FILE: what comes, into this. Unloading a module empties the buffer: a real-time
+# reader on the CPU of rmmod runs before that, as soon as an event wakes it up.
+read_at_once()
+{
+	taskset -c 0 chrt -f 50 cat trace_pipe > "$1" &
+	within 60 is_asleep $! cat || fail "no reader"
 }
 
 work_left_by_a_module_passes_its_markers()
 {
 	need markers_late
-	local seen reader
+	local seen
 	seen=$(mktemp)
 	echo 1 > events/late/work/enable
-	# Unloading the module empties the buffer. A real-time reader on the CPU of rmmod runs before
-	# that, as soon as the event wakes it up.
-	taskset -c 0 chrt -f 50 cat trace_pipe > "$seen" & reader=$!
-	within 60 is_asleep $reader cat || fail "no reader"
+	read_at_once "$seen"
 	taskset -c 0 rmmod markers_late
 	within 10 grep -q 'work: still there' "$seen" || fail "not seen: $(cat "$seen")"
 	stop_jobs
@@ -401,21 +408,27 @@ work_left_by_a_module_passes_its_markers()
 # Their markers are gone by then, and nothing is read of them.
 parameters_pass_markers_of_a_module_that_goes()
 {
-	local param=/sys/module/markers_late/parameters/param i
+	local param=/sys/module/markers_late/parameters/param i seen
 	need markers_late
 	echo 1 > events/late/enable
 	equal "parameter" "$(cat $param)" param
 	equal "event" "$(events get)" 'get: param'
-	while :; do cat $param > /dev/null 2>&1 || :; done &
+	endlessly 'cat $param > /dev/null 2>&1 || :'
 	for i in $(seq 10); do
 		rmmod markers_late
 		insmod "$HERE/test_modules/markers_late.ko"
 		echo 1 > events/late/enable
 	done
-	stop_jobs
-	rmmod markers_late
+	stop_endless
+	seen=$(mktemp)
+	read_at_once "$seen"
+	taskset -c 0 rmmod markers_late
 	[ ! -e events/late ] || fail "its events are left"
-	equal "freed" "$(events free)" ''
+	equal "entries" "$(grep -vc '^#' trace)" 0
+	echo end > trace_marker
+	within 10 grep -q 'end$' "$seen" || fail "the end is not seen: $(cat "$seen")"
+	! grep -E ' free: |Unknown type' "$seen" || fail "free() passed its marker"
+	rm "$seen"
 }
 
 # perf holds on to the event: it goes when perf has
@@ -423,9 +436,10 @@ an_event_in_use_goes_later()
 {
 	need $SAMPLE
 	command -v perf > /dev/null || skip "no perf"
-	perf stat -e sample:line sleep 30 2> /dev/null &
-	sleep 1
+	perf stat -e sample:line sleep 300 2> /dev/null &
+	within 60 is_on sample:line || fail "perf does not use it"
 	rmmod $SAMPLE
+	[ -e events/sample ] || fail "it has gone"
 	modprobe $SAMPLE
 	echo x > $FILE
 	stop_jobs
@@ -441,9 +455,10 @@ what_nobody_uses_any_more_refuses_no_module()
 	need $SAMPLE
 	[ -e "$HERE/test_modules/bad_marker_format.ko" ] || skip "no module bad_marker_format"
 	command -v perf > /dev/null || skip "no perf"
-	perf stat -e sample:lines sleep 30 2> /dev/null &
-	sleep 1
+	perf stat -e sample:lines sleep 300 2> /dev/null &
+	within 60 is_on sample:lines || fail "perf does not use it"
 	rmmod $SAMPLE
+	[ -e events/sample ] || fail "it has gone"
 	stop_jobs
 	insmod "$HERE/test_modules/bad_marker_format.ko"
 	rmmod bad_marker_format
@@ -548,15 +563,15 @@ bad_patterns()
 modules_come_and_go_while_they_are_switched()
 {
 	need $SAMPLE
-	( while :; do echo some text > $FILE; done ) &
-	( while :; do echo some text > $FILE; done ) &
-	( while :; do echo 'sample:*' >> set_marker; echo '!sample:*' >> set_marker; done ) &
+	endlessly 'echo some text > $FILE'
+	endlessly 'echo some text > $FILE'
+	endlessly 'echo "sample:*" >> set_marker; echo "!sample:*" >> set_marker'
 	local i
 	for ((i = 0; i < 20; i++)); do
 		modprobe $PROBE
 		rmmod $PROBE
 	done
-	stop_jobs
+	stop_endless
 	for ((i = 0; i < 10; i++)); do
 		echo 'sample:*' > set_marker
 		rmmod $SAMPLE

@@ -119,6 +119,7 @@ the_shorter_profile_has_either_time()
 		[ $on = 1 ] && of=total || of=self
 		# In us, with as many digits as fit
 		time=$(awk '$1 == "hrtimer_nanosleep" { print $3 }' trace_stat/function0)
+		[[ $time =~ ^[0-9]+(\.[0-9]+)?$ && ${#time} -ge 5 ]] || fail "the time is '$time'"
 		equal "graph-time $on" "$time" "$(value hrtimer_nanosleep $of sum |
 			awk -v n=${#time} '{ print substr(sprintf("%.3f", $1 / 1000), 1, n) }')"
 	done

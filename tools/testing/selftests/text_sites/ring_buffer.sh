@@ -462,9 +462,24 @@ stress()
 	done
 	echo 0 > $PARAMETERS/run
 	all_cpus_online
-	[ ${#followers[@]} -gt 0 ] || return 0
-	followed
-	echo "# read: $(xargs < "$dir/read")"
+	if [ ${#followers[@]} -gt 0 ]; then
+		followed
+		echo "# read: $(xargs < "$dir/read")"
+	fi
+	still_records
+}
+
+# As it is, without anything that puts buffers in order
+still_records()
+{
+	local cpu
+	echo 1 > options/overwrite
+	echo 1 > tracing_on
+	for cpu in $(cpus); do
+		taskset -c "$cpu" bash -c 'echo after the stress > trace_marker'
+		[ "$(grep -c 'after the stress' per_cpu/cpu$cpu/trace)" = 1 ] ||
+			fail "processor $cpu does not record any more"
+	done
 }
 
 # After that, everything is as it was: each pass is an event.
@@ -579,28 +594,29 @@ snapshots_after_pages_have_changed()
 	done
 }
 
-# swap_often: each time that a processor goes on with another task, a snapshot is taken
-swap_often()
+swap_often() { echo snapshot > events/sched/sched_switch/trigger; }
+swap_no_more() { echo '!snapshot' > events/sched/sched_switch/trigger; }
+
+# need_swaps: swap_often is to take a snapshot whenever a processor goes on with another task
+need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
-	trap 'stop_jobs; echo "!snapshot" > events/sched/sched_switch/trigger; put_back' EXIT
-	echo snapshot > events/sched/sched_switch/trigger
+	trap 'stop_jobs; swap_no_more; put_back' EXIT
 	load &
 }
 
 # Whichever of the two it is, none is left out, and none is changed twice.
 snapshots_while_pages_change()
 {
-	local _
-	swap_often
+	local cpu _
+	need_swaps
 	for _ in $(seq 30); do
+		swap_often
 		page_sizes
 		sizes
+		swap_no_more
+		for cpu in $(cpus); do put 1 per_cpu/cpu$cpu/snapshot; done
 	done
-	echo '!snapshot' > events/sched/sched_switch/trigger
-	stop_jobs
-	echo 1 > per_cpu/cpu0/snapshot
-	echo 1 > per_cpu/cpu1/snapshot
 }
 
 # An event gets the number of the one that has gone. What that one has left is not taken for
@@ -609,13 +625,15 @@ snapshots_while_events_go()
 {
 	local nr
 	[ -e kprobe_events ] || skip "no kprobes"
-	swap_often
-	for nr in $(seq 30); do
+	need_swaps
+	for nr in $(seq 20); do
+		swap_often
 		echo "p:gone/gone_$nr vfs_read" > kprobe_events
 		echo 1 > events/gone/enable
 		cat /proc/version > /dev/null
 		echo 0 > events/gone/enable
 		echo "p:gone/next_$nr vfs_read" > kprobe_events
+		swap_no_more
 		equal "entries of next_$nr" "$(cat trace snapshot | grep -c " next_$nr: ")" 0
 	done
 	echo > kprobe_events
@@ -636,7 +654,8 @@ two_change_the_mask_at_once()
 	done
 	wait "${jobs[@]}"
 	echo "$mask" > tracing_cpumask
-	taskset -c 1 bash -c 'echo on the second > trace_marker'
+	taskset -c 1 bash -c 'echo on the second > trace_marker' ||
+		fail "nothing is recorded on the second processor"
 	equal "events" "$(grep -c 'on the second' trace)" 1
 }
 

@@ -95,10 +95,11 @@ text_is_never_writable_and_executable()
 	echo 0 > tracing_on
 	echo function > current_tracer
 	equal "while tracing" "$(cat $check)" SUCCESS
-	( while :; do echo vfs_read > set_ftrace_filter; echo > set_ftrace_filter; done ) &
+	endlessly 'echo vfs_read > set_ftrace_filter; echo > set_ftrace_filter'
 	for _ in 1 2 3; do
 		equal "while switching" "$(cat $check)" SUCCESS
 	done
+	stop_endless
 }
 
 # What is called for a site may be in memory that the handler of faults maps.

@@ -10,9 +10,10 @@ breakpoints_while_functions_are_switched()
 	reason=$("$HERE/vm86" 1 2>&1) || status=$?
 	[ $status -ne 4 ] || skip "$reason"
 
-	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
+	endlessly 'echo function > current_tracer; echo nop > current_tracer'
 	"$HERE/vm86" "$(setting breakpoints 20000)" ||
 		fail "its breakpoints: see above"
+	stop_endless
 }
 
 run_tests breakpoints_while_functions_are_switched
