@@ -50,6 +50,47 @@ stacktrace()
 	grep -qE "=> $SYSCALL" trace || fail "$(head -n30 trace)"
 }
 
+# Whether anything is recorded there is the instance's own.
+stacktrace_in_an_instance()
+{
+	mkdir instances/i
+	trap 'echo 1 > tracing_on' EXIT
+	echo 0 > tracing_on
+	echo 'ksys_read:stacktrace:2' > instances/i/set_ftrace_filter
+	cat /proc/version > /dev/null
+	equal "stack traces" "$(grep -c '<stack trace>' instances/i/trace)" 2
+	echo > instances/i/set_ftrace_filter
+	echo '!ksys_read:stacktrace:0' >> instances/i/set_ftrace_filter
+	echo 1 > tracing_on
+	echo 0 > instances/i/tracing_on
+	echo 'ksys_read:stacktrace:2' > instances/i/set_ftrace_filter
+	cat /proc/version > /dev/null
+	grep -q 'ksys_read:stacktrace:count=2' instances/i/set_ftrace_filter ||
+		fail "it has counted: $(cat instances/i/set_ftrace_filter)"
+}
+
+# dumps COMMAND: how often the buffer is dumped when a function with it is called twice
+dumps()
+{
+	printk=$(cut -f1 /proc/sys/kernel/printk)
+	trap 'echo "$printk" > /proc/sys/kernel/printk' EXIT
+	echo "cmdline_proc_show:$1" > set_ftrace_filter
+	dmesg -c > /dev/null
+	echo 1 > /proc/sys/kernel/printk
+	cat /proc/cmdline > /dev/null
+	cat /proc/cmdline > /dev/null
+	dmesg | grep -c 'Dumping ftrace buffer'
+	echo "!cmdline_proc_show:$1" >> set_ftrace_filter
+}
+
+dumps_once()
+{
+	local command
+	for command in dump cpudump; do
+		equal "$command" "$(dumps $command)" 1
+	done
+}
+
 enable_event()
 {
 	echo 'ksys_read:enable_event:sched:sched_switch' > set_ftrace_filter
@@ -71,6 +112,49 @@ snapshot_command()
 	echo 0 > snapshot
 }
 
+# The snapshot buffer is there as long as somebody counts on it.
+snapshots_beside_a_latency_tracer()
+{
+	[ -e snapshot ] || skip "no snapshot"
+	grep -qw irqsoff available_tracers || skip "no irqsoff"
+	echo 'ksys_read:snapshot' > set_ftrace_filter
+	echo irqsoff > current_tracer
+	echo nop > current_tracer
+	echo marker > trace_marker
+	cat /proc/version > /dev/null
+	equal "tracing_on" "$(cat tracing_on)" 1
+	echo '!ksys_read:snapshot' >> set_ftrace_filter
+	echo 0 > snapshot
+}
+
+# refuses_maps: its pages may be swapped. There is no program that maps it: perl's syscall() does.
+refuses_maps()
+{
+	! perl -e '
+		open my $pipe, "<", "per_cpu/cpu0/trace_pipe_raw" or die;
+		my ($mmap, $read, $shared) = (9, 1, 1);
+		exit(syscall($mmap, 0, 4096, $read, $shared, fileno $pipe, 0) == -1);
+	'
+}
+
+snapshots_are_counted()
+{
+	[ -e snapshot ] || skip "no snapshot"
+	[ "$(uname -m)" = x86_64 ] || skip "mmap() has another number"
+	echo 'vfs_rea*:snapshot' > set_ftrace_filter
+	[ "$(filter | wc -w)" -gt 2 ] || fail "too few functions: $(filter)"
+	echo '!vfs_read:snapshot' >> set_ftrace_filter
+	echo '!vfs_readv:snapshot' >> set_ftrace_filter
+	refuses_maps || fail "pages are mapped that are swapped"
+	echo 'ksys_read:snapshot:1' >> set_ftrace_filter
+	echo '!*:snapshot' >> set_ftrace_filter
+	refuses_maps || fail "pages are mapped that are swapped once more"
+	echo '!ksys_read:snapshot:0' >> set_ftrace_filter
+	equal "left" "$(filter)" ""
+	! refuses_maps || fail "somebody still counts on the snapshot buffer"
+	echo 0 > snapshot
+}
+
 beside_the_tracer()
 {
 	echo 'vfs_read' > set_ftrace_filter
@@ -83,4 +167,5 @@ beside_the_tracer()
 }
 
 run_tests traceoff_and_traceon with_a_count on_several_functions stacktrace \
-	enable_event snapshot_command beside_the_tracer
+	stacktrace_in_an_instance dumps_once enable_event snapshot_command \
+	snapshots_beside_a_latency_tracer snapshots_are_counted beside_the_tracer
