@@ -82,8 +82,9 @@ new_filter_or_not()
 
 filters_of_trees_change()
 {
-	local all text='duration > 2s || ret < 0'
+	local all text='duration > 2s || duration < 1us'
 	[ -e graph_keep ] || skip "no graph_keep"
+	[ ! -e options/funcgraph-retval ] || text='duration > 2s || ret < 0'
 	begin_tracing
 	trap 'stop_jobs; echo nop > current_tracer; echo 0 > graph_keep' EXIT
 	echo function_graph > current_tracer
