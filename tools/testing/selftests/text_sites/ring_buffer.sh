@@ -597,12 +597,13 @@ snapshots_after_pages_have_changed()
 swap_often() { echo snapshot > events/sched/sched_switch/trigger; }
 swap_no_more() { echo '!snapshot' > events/sched/sched_switch/trigger; }
 
-# need_swaps: swap_often is to take a snapshot whenever a processor goes on with another task
+# need_swaps: swap_often is to take a snapshot whenever a processor goes on with another task.
+# That happens often, and not just twice while somebody waits.
 need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
 	trap 'stop_jobs; swap_no_more; put_back' EXIT
-	load &
+	endlessly 'echo some text | cat > /dev/null'
 }
 
 # Whichever of the two it is, none is left out, and none is changed twice.
@@ -610,7 +611,7 @@ snapshots_while_pages_change()
 {
 	local cpu _
 	need_swaps
-	for _ in $(seq 30); do
+	for _ in $(seq 3); do
 		swap_often
 		page_sizes
 		sizes
