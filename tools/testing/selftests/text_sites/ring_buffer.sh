@@ -643,7 +643,7 @@ snapshots_while_events_go()
 # Each finds the mask of the one before.
 two_change_the_mask_at_once()
 {
-	local mask job jobs=() _
+	local job jobs=() _
 	[ -d per_cpu/cpu1 ] || skip "there is one processor only"
 	mask=$(< tracing_cpumask)
 	trap 'echo "$mask" > tracing_cpumask; put_back' EXIT
