@@ -151,10 +151,13 @@ tracers_of_latencies_trace_functions()
 		on_and_off options/function-trace
 		on_and_off options/display-graph
 		echo nop > current_tracer
+		# Each page of the snapshot buffer is an allocation.
+		echo 8 > buffer_size_kb
 		echo 1 > options/display-graph
 		change current_tracer nop $tracer
 		echo nop > current_tracer
 		echo 0 > options/display-graph
+		echo 1408 > buffer_size_kb
 	done
 	end_tracing
 }
