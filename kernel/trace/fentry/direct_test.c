@@ -173,7 +173,10 @@ static void test_bad_calls(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&direct->ops, B), -EINVAL);
 	KUNIT_EXPECT_EQ(test, register_ftrace_direct(&second->ops, B), -EBUSY);
 	KUNIT_EXPECT_NULL(test, second->ops.func);
-	KUNIT_EXPECT_EQ(test, fentry_filter_direct(fentry_ops_hash(&second->ops, false), CALLEE), 0);
+	scoped_guard(mutex, &ftrace_lock) {
+		KUNIT_EXPECT_EQ(test, fentry_filter_direct(fentry_ops_hash(&second->ops, false),
+							   CALLEE), 0);
+	}
 	KUNIT_EXPECT_EQ(test, modify_ftrace_direct(&direct->ops, 0), -EINVAL);
 	expect_call(test, 654321, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(&direct->ops, A, true), 0);
