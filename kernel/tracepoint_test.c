@@ -6,11 +6,14 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/jump_function.h>
+#include <linux/jump_label.h>
 #include <linux/kthread.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/srcu.h>
 #include <linux/tracepoint.h>
+#include <linux/tracepoint_batch.h>
+#include <linux/workqueue.h>
 
 #include "jump_function_test.h"
 
@@ -395,8 +398,65 @@ static void test_jump_cannot_be_changed_later(struct kunit *test)
 }
 #endif
 
+#ifdef CONFIG_TRACEPOINT_BATCH
+static DEFINE_STATIC_KEY_FALSE(batch_key);
+
+/* What the text says, whatever the key says */
+static noinline bool batch_text(void)
+{
+	return static_branch_unlikely(&batch_key);
+}
+
+static struct jump_entry *batch_entry(void)
+{
+	struct jump_entry *entry;
+
+	for (entry = __start___jump_table; entry < __stop___jump_table; entry++) {
+		if (jump_entry_key(entry) == &batch_key.key)
+			return entry;
+	}
+	return NULL;
+}
+
+static void lock_keys(struct work_struct *work)
+{
+	jump_label_lock();
+	jump_label_unlock();
+}
+
+/*
+ * Who may decode the text of keys finds none of another task's batch still to be written. While
+ * the kernel boots, keys do not wait for the end of a batch: the text is queued here.
+ */
+static void test_batch_is_written_for_others(struct kunit *test)
+{
+	struct jump_entry *entry = batch_entry();
+	struct work_struct work;
+
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	INIT_WORK_ONSTACK(&work, lock_keys);
+	static_key_batch_begin(true);
+	KUNIT_EXPECT_TRUE(test, arch_jump_label_transform_queue(entry, JUMP_LABEL_JMP));
+	KUNIT_EXPECT_FALSE(test, batch_text());
+	jump_label_lock();
+	jump_label_unlock();
+	KUNIT_EXPECT_FALSE(test, batch_text());
+
+	schedule_work(&work);
+	flush_work(&work);
+	KUNIT_EXPECT_TRUE(test, batch_text());
+	KUNIT_EXPECT_TRUE(test, arch_jump_label_transform_queue(entry, JUMP_LABEL_NOP));
+	static_key_batch_end();
+	KUNIT_EXPECT_FALSE(test, batch_text());
+	destroy_work_on_stack(&work);
+}
+#endif
+
 static struct kunit_case tracepoint_cases[] = {
 	KUNIT_CASE(test_probes_change_while_called),
+#ifdef CONFIG_TRACEPOINT_BATCH
+	KUNIT_CASE(test_batch_is_written_for_others),
+#endif
 #ifdef CONFIG_TRACEPOINTS_JUMP_FUNCTION
 	KUNIT_CASE(test_slow_caller_with_rcu),
 	KUNIT_CASE(test_slow_caller_with_srcu),

@@ -50,7 +50,6 @@
 #include <linux/execmem.h>
 #include <linux/ftrace.h>
 #include <linux/genalloc.h>
-#include <linux/jump_label.h>
 #include <linux/memory.h>
 #include <linux/rbtree_latch.h>
 #include <linux/set_memory.h>
@@ -391,17 +390,12 @@ void fentry_trampoline_free(struct fentry_trampoline *tramp)
 /**
  * fentry_redirect_begin - start changing branches of live trampolines
  *
- * Locations of static keys may wait in the same queue, and are written with the branches. Who
- * decodes these, as jump_label_text_reserved() does, holds jump_label_mutex and must find no
- * breakpoint there.
- *
- * Context: process context, sleeps, takes cpu_hotplug_lock for reading, jump_label_mutex and
- * text_mutex, which fentry_redirect_end() gives back.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex, which
+ * fentry_redirect_end() gives back.
  */
 void fentry_redirect_begin(void)
 {
 	cpus_read_lock();
-	jump_label_lock();
 	mutex_lock(&text_mutex);
 }
 
@@ -415,7 +409,6 @@ void fentry_redirect_end(void)
 {
 	text_poke_finish();
 	mutex_unlock(&text_mutex);
-	jump_label_unlock();
 	cpus_read_unlock();
 }
 

@@ -6,7 +6,4 @@
 
 #define DECLARE_STATIC_KEY_FALSE(_name)	extern bool _name
 
-static inline void jump_label_lock(void) { }
-static inline void jump_label_unlock(void) { }
-
 #endif /* _SHIM_LINUX_JUMP_LABEL_H */
