@@ -29,7 +29,7 @@ of()
 	} | hash
 }
 
-# compile LABEL: makes $out/LABEL.image, and notes how many suites of KUnit tests it has; or sets
+# compile LABEL: makes $out/LABEL.image and counts its KUnit options in $out/LABEL.suites, or sets
 # why
 compile()
 {

@@ -57,8 +57,8 @@ refused()
 	equal "$*: state" "$(state)" "$before"
 }
 
-# with_warning COMMAND...: the kernel warns of it: not on the console, where that is an error.
-# That is all it has to say.
+# with_warning COMMAND...: the kernel warns of it once, and has no other complaint. The warning
+# is kept off the console, where it would fail the machine.
 with_warning()
 {
 	local said

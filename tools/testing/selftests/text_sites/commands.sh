@@ -50,7 +50,7 @@ stacktrace()
 	grep -qE "=> $SYSCALL" trace || fail "$(head -n30 trace)"
 }
 
-# Whether anything is recorded there is the instance's own.
+# The instance's own tracing_on decides whether its stacks are recorded.
 stacktrace_in_an_instance()
 {
 	mkdir instances/i
@@ -112,7 +112,7 @@ snapshot_command()
 	echo 0 > snapshot
 }
 
-# The snapshot buffer is there as long as somebody counts on it.
+# A latency tracer that goes leaves the snapshot buffer to a command that still needs it.
 snapshots_beside_a_latency_tracer()
 {
 	[ -e snapshot ] || skip "no snapshot"
@@ -127,7 +127,7 @@ snapshots_beside_a_latency_tracer()
 	echo 0 > snapshot
 }
 
-# refuses_maps: its pages may be swapped. There is no program that maps it: perl's syscall() does.
+# refuses_maps: the buffer cannot be mapped, as is so while a snapshot may swap it
 refuses_maps()
 {
 	! perl -e '
@@ -145,13 +145,13 @@ snapshots_are_counted()
 	[ "$(filter | wc -w)" -gt 2 ] || fail "too few functions: $(filter)"
 	echo '!vfs_read:snapshot' >> set_ftrace_filter
 	echo '!vfs_readv:snapshot' >> set_ftrace_filter
-	refuses_maps || fail "pages are mapped that are swapped"
+	refuses_maps || fail "mapped while functions take snapshots"
 	echo 'ksys_read:snapshot:1' >> set_ftrace_filter
 	echo '!*:snapshot' >> set_ftrace_filter
-	refuses_maps || fail "pages are mapped that are swapped once more"
+	refuses_maps || fail "mapped while one function takes snapshots"
 	echo '!ksys_read:snapshot:0' >> set_ftrace_filter
 	equal "left" "$(filter)" ""
-	! refuses_maps || fail "somebody still counts on the snapshot buffer"
+	! refuses_maps || fail "not mapped although nothing takes snapshots"
 	echo 0 > snapshot
 }
 

@@ -85,7 +85,7 @@ stop_jobs()
 	wait || :
 }
 
-# endlessly COMMANDS: in the background, until stop_endless()
+# endlessly COMMANDS: run them in a loop in the background, until stop_endless()
 endless=()
 endlessly()
 {
@@ -93,12 +93,12 @@ endlessly()
 	endless+=($!)
 }
 
-# None has ended before, as they do when a command fails.
+# End these loops. One that has ended already fails the test: a command in it has failed.
 stop_endless()
 {
 	local pid
 	for pid in "${endless[@]}"; do
-		kill -0 "$pid" 2> /dev/null || fail "what was to go on beside the test has ended"
+		kill -0 "$pid" 2> /dev/null || fail "a loop in the background has ended early"
 	done
 	endless=()
 	stop_jobs
@@ -242,7 +242,7 @@ filter()
 load()
 {
 	while :; do
-		# What is there may go meanwhile.
+		# Files may go while they are listed.
 		ls -R /proc/1 /sys/kernel > /dev/null 2>&1 || :
 		cat /proc/kallsyms /proc/interrupts > /dev/null 2>&1 || :
 	done

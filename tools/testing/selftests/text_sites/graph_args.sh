@@ -148,7 +148,7 @@ without_types_they_are_words()
 	has "words" "$func\(0x[0-9a-f]+(, 0x[0-9a-f]+){5}\); \/\* <-[a-z_0-9.]+$IN.*( ret=0x[0-9a-f]+)? \*\/"
 }
 
-# jumped_to: the calls that return to where the outer one, of the line before, returns to
+# jumped_to: calls with the same return address as the call around them, in the line before
 jumped_to()
 {
 	calls | perl -ne '

@@ -383,8 +383,8 @@ no_event_comes_back()
 	stop_endless
 }
 
-# read_at_once FILE: what comes, into this. Unloading a module empties the buffer: a real-time
-# reader on the CPU of rmmod runs before that, as soon as an event wakes it up.
+# read_at_once FILE: write the trace to it as it is recorded. Unloading a module empties the
+# buffer: a real-time reader on the CPU of rmmod runs before that, as soon as an event wakes it.
 read_at_once()
 {
 	taskset -c 0 chrt -f 50 cat trace_pipe > "$1" &

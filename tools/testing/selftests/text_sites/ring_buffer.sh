@@ -469,7 +469,7 @@ stress()
 	still_records
 }
 
-# As it is, without anything that puts buffers in order
+# Before anything resets the buffers, which would hide that they are stuck
 still_records()
 {
 	local cpu
@@ -597,8 +597,8 @@ snapshots_after_pages_have_changed()
 swap_often() { echo snapshot > events/sched/sched_switch/trigger; }
 swap_no_more() { echo '!snapshot' > events/sched/sched_switch/trigger; }
 
-# need_swaps: swap_often is to take a snapshot whenever a processor goes on with another task.
-# That happens often, and not just twice while somebody waits.
+# need_swaps: prepare for swap_often, which takes a snapshot at each switch of tasks. There are
+# many, so that the number of swaps in some span of time is odd as often as even.
 need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
@@ -606,7 +606,7 @@ need_swaps()
 	endlessly 'echo some text | cat > /dev/null'
 }
 
-# Whichever of the two it is, none is left out, and none is changed twice.
+# Both buffers get the new size, although they are swapped meanwhile.
 snapshots_while_pages_change()
 {
 	local cpu _
@@ -620,8 +620,8 @@ snapshots_while_pages_change()
 	done
 }
 
-# An event gets the number of the one that has gone. What that one has left is not taken for
-# events of the new one, which is never enabled.
+# A new event gets the number of the one that has gone. It is never enabled, so that entries of
+# it can only be left from the other one.
 snapshots_while_events_go()
 {
 	local nr
@@ -640,7 +640,7 @@ snapshots_while_events_go()
 	echo > kprobe_events
 }
 
-# Each finds the mask of the one before.
+# Each write compares with the mask of the one before, and disables recording only once.
 two_change_the_mask_at_once()
 {
 	local job jobs=() _

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# small.sh SUITES TRACER...: checks a small kernel: all KUnit tests have passed, which are so many
-# suites at least; each of these tracers (or "events") records something; and the kernel has not
-# complained.
+# small.sh SUITES TRACER...: checks a small kernel: at least SUITES suites of KUnit tests have run
+# and all have passed, each of these tracers (or "events") records something, and the kernel has
+# not complained.
 cd /sys/kernel/tracing || exit
 fail() { echo "$*"; status=1; }
 status=0
