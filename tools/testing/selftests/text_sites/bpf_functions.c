@@ -23,6 +23,7 @@
  *					them again
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,6 +378,19 @@ static void command(char *line, int file)
 	}
 }
 
+/*
+ * The kernel does not run a program for a task that came on a processor while another was in
+ * the same program there. Who gives the commands calls the functions, too (ioctl() when it
+ * reads an answer): never preempt it.
+ */
+static int never_preempt_the_parent(void)
+{
+	struct sched_param none = { 0 }, lowest = { .sched_priority = 1 };
+
+	return sched_setscheduler(0, SCHED_OTHER, &none) ?:
+		sched_setscheduler(getppid(), SCHED_FIFO, &lowest);
+}
+
 int main(void)
 {
 	int file = memfd_create("file", 0);
@@ -384,6 +398,10 @@ int main(void)
 
 	if (file < 0) {
 		perror("memfd_create");
+		return 1;
+	}
+	if (never_preempt_the_parent()) {
+		perror("sched_setscheduler");
 		return 1;
 	}
 	libbpf_set_print(NULL);
