@@ -101,6 +101,9 @@ static int change_prepare(const struct dynfunc_change *change)
 	site = site_of(change->dynfunc, &table);
 	if (!site)
 		return -ENOENT;
+	/* A module's own are pointed back, whatever they jump to: see prepare_defaults(). */
+	if (!(table->mod && within_module(func, table->mod)) && !text_sites_may_call(change->func))
+		return -EINVAL;
 
 	site_prepare(table, site, func);
 	return 0;
@@ -122,9 +125,9 @@ static int change_prepare(const struct dynfunc_change *change)
  * Context: process context, sleeps. Also early at boot, before all of that works.
  *
  * Return: 0; or with nothing changed -EINVAL if something is no function of the
- * kernel's or a module's or, with a message, the text of a jump function is not what
- * it should be; -ENOENT if something is no jump function. Early at boot, changes
- * before the wrong one have been made.
+ * kernel's or a module's, or of another module which goes, or, with a message, the text
+ * of a jump function is not what it should be; -ENOENT if something is no jump function. Early
+ * at boot, changes before the wrong one have been made.
  */
 int dynfunc_update_batch(const struct dynfunc_change *changes, unsigned int nr)
 {

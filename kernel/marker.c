@@ -54,6 +54,7 @@
 #include <linux/string.h>
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
+#include <linux/text_site.h>
 #include <linux/value_site.h>
 
 #include "marker.h"
@@ -548,8 +549,9 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
  * Context: process context, sleeps.
  *
  * Return: 0; with nothing changed -EINVAL with a message if the format is not the
- * marker's or no marker's, or the name is none; -EEXIST if this probe is registered
- * with this @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe.
+ * marker's or no marker's, the name is none, the probe's module goes, or the text of a
+ * site is not what it should be; -EEXIST if this probe is registered with this
+ * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe.
  */
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
 			  void *private)
@@ -567,6 +569,10 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 
 	guard(mutex)(&marker_mutex);
 
+	if (!text_sites_may_call(probe)) {
+		pr_err("%s: probe %ps is no function, or its module goes: refused\n", name, probe);
+		return -EINVAL;
+	}
 	marker = marker_get(name, format, NULL, probe);
 	if (IS_ERR(marker))
 		return PTR_ERR(marker);

@@ -106,7 +106,7 @@ do {									\
  * @subsystem: a word; with the event it is the name, "subsystem:event"
  * @event: a word
  * @format: as printk's, a literal. No %n, no '*', and of the extensions of %p only
- *	those that print symbols. "dev=%s" or "dev: %s" makes a field dev of the event.
+ *	%ps, %pS, %pB and %px. "dev=%s" or "dev: %s" makes a field dev of the event.
  * @args: up to MARKER_ARGS_MAX. Evaluated only while there are probes.
  *
  * Any number of them may have one name, if their formats are the same: a module with one

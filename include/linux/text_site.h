@@ -8,6 +8,7 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
+#include <linux/kernel.h>
 #include <linux/rbtree_latch.h>
 #include <linux/text_section.h>
 #include <linux/types.h>
@@ -22,6 +23,15 @@ bool text_site_in_memory(const struct module *mod, unsigned int type, const void
 bool text_site_in_data(const struct module *mod, const void *start, unsigned int size);
 int text_section_check(const struct module *mod, enum text_section_id id, unsigned int record,
 		       unsigned int align);
+
+#ifdef CONFIG_MODULES
+bool text_sites_may_call(const void *func);
+#else
+static inline bool text_sites_may_call(const void *func)
+{
+	return kernel_text_address((unsigned long)func);
+}
+#endif
 
 #ifdef CONFIG_TEXT_SITES
 
@@ -182,9 +192,9 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
  *	@lock. Return: 0, or an error with a message and everything as before
  * @enable: a module's text has its final protection, nobody runs it yet. Return: 0, or
  *	an error with a message. NULL: nothing to be done
- * @going: a module goes, or does not come; nobody runs its text any more. The table may
- *	be NULL: there is none, or @coming was not called or has failed. NULL: nothing
- *	to be done but to forget the table
+ * @going: a module goes, or does not come. Functions of its parameters may still run, and
+ *	work that it has begun. The table may be NULL: there is none, or @coming was not
+ *	called or has failed. NULL: nothing to be done but to forget the table
  * @free_text: text goes that is not needed after initialisation, @end is behind it. NULL:
  *	only make its sites dead
  * @tables: all known ones

@@ -3,7 +3,10 @@
 #define pr_fmt(fmt) "text_site: " fmt
 
 #include <linux/align.h>
+#include <linux/cleanup.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/text_site.h>
 
@@ -51,6 +54,28 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
 			return false;
 	}
 	return text_site_in_memory(mod, MOD_DATA, start, size);
+}
+
+/**
+ * text_sites_may_call - can a function be called until text_sites_module_going()?
+ * @func: the function
+ *
+ * Parameters of a module may be read and written long after that, until it is freed: what is
+ * pointed at its functions then, nobody points back. The module's state is set before that is
+ * called. So who asks this with the mutex held that text_sites_module_going() takes, too, finds
+ * the module going, or what is pointed at it is found there.
+ *
+ * Return: whether it is text of the kernel, or of a module that does not go.
+ */
+bool text_sites_may_call(const void *func)
+{
+	const unsigned long addr = (unsigned long)func;
+	const struct module *mod;
+
+	guard(preempt)();
+	/* When a module is freed, no address is in it any more. */
+	mod = __module_text_address(addr);
+	return mod ? READ_ONCE(mod->state) != MODULE_STATE_GOING : kernel_text_address(addr);
 }
 
 /**

@@ -428,6 +428,7 @@ parameters_pass_markers_of_a_module_that_goes()
 	echo end > trace_marker
 	within 10 grep -q 'end$' "$seen" || fail "the end is not seen: $(cat "$seen")"
 	! grep -E ' free: |Unknown type' "$seen" || fail "free() passed its marker"
+	equal "a probe" "$(dmesg | sed -n 's/.*late probe: //p' | tail -n 1)" -22
 	rm "$seen"
 }
 

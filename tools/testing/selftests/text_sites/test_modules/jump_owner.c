@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * jump_owner: a jump function that jumps into jump_watch, which is asked to look where it
- * jumps to when this module has gone: to its default, which returns 1
+ * jumps to when this module has gone: to its default, which returns 1. The exit function may
+ * point it at functions of this module, still; but one of jump_watch's must not be.
  */
 #include <linux/jump_function.h>
 #include <linux/module.h>
@@ -20,6 +21,15 @@ static int jump_owner_call(void)
 	return dynfunc_jump_owner();
 }
 
+static int exit_result;
+
+static int jump_owner_late(void)
+{
+	int ret = dynfunc_update(jump_watch_late, jump_owner_default);
+
+	return ret == -EINVAL ? exit_result ?: jump_owner_call() : ret;
+}
+
 static int __init jump_owner_init(void)
 {
 	int ret;
@@ -31,13 +41,21 @@ static int __init jump_owner_init(void)
 		return ret;
 	if (jump_owner_call() != 2)
 		return -EIO;
-	jump_watch(THIS_MODULE, jump_owner_call);
+	ret = dynfunc_update(jump_watch_late, jump_owner_default) ?:
+	      dynfunc_update(jump_watch_late, jump_watch_target);
+	if (ret)
+		return ret;
+	jump_watch(THIS_MODULE, jump_owner_late);
 	return 0;
 }
 module_init(jump_owner_init);
 
 static void __exit jump_owner_exit(void)
 {
+	exit_result = dynfunc_update(jump_owner, jump_owner_default);
+	if (!exit_result && jump_owner_call() != 1)
+		exit_result = -EIO;
+	dynfunc_update(jump_owner, jump_watch_target);
 }
 module_exit(jump_owner_exit);
 

@@ -3,6 +3,7 @@
  * jump_watch: calls a function of a module that has gone, before its memory is freed. The
  * parameter `result` is what that returned, -1 before that.
  */
+#include <linux/jump_function.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/tracepoint.h>
@@ -21,6 +22,9 @@ noinline int jump_watch_target(void)
 	return 2;
 }
 EXPORT_SYMBOL_GPL(jump_watch_target);
+
+DEFINE_DYNFUNC(jump_watch_late, jump_watch_target);
+EXPORT_DYNFUNC_GPL(jump_watch_late);
 
 /* Have @call, of @mod, called when @mod goes. */
 void jump_watch(struct module *mod, int (*call)(void))

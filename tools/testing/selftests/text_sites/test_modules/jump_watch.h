@@ -3,9 +3,12 @@
 #ifndef _JUMP_WATCH_H
 #define _JUMP_WATCH_H
 
+#include <linux/jump_function.h>
+
 struct module;
 
 int jump_watch_target(void);
+DECLARE_DYNFUNC(jump_watch_late, int (void));
 void jump_watch(struct module *mod, int (*call)(void));
 
 #endif /* _JUMP_WATCH_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * markers_late: markers that are passed while the module goes: by work which the exit function
- * leaves behind, and by its parameter, which is the last of it that runs
+ * leaves behind, and by its parameter, which is the last of it that runs. That also tries to
+ * connect a probe, and says what the answer is.
  */
 #include <linux/async.h>
 #include <linux/delay.h>
@@ -23,9 +24,14 @@ static int get_param(char *buffer, const struct kernel_param *kp)
 	return sysfs_emit(buffer, "%s\n", kp->name);
 }
 
+static void probe(void *private, const u64 *args)
+{
+}
+
 static void free_param(void *arg)
 {
 	trace_mark(late, free, "%s", "still there");
+	pr_info("late probe: %d\n", marker_probe_register("late:probe", "%s", probe, NULL));
 }
 
 static const struct kernel_param_ops param_ops = { .get = get_param, .free = free_param };
