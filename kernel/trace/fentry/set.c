@@ -385,9 +385,20 @@ static void set_free(struct rcu_head *head)
 	kfree_rcu(set, rcu);
 }
 
+/* Has a trampoline call nothing any more, whichever of its ops go. Sleeps. */
+static void trampoline_silence(struct fentry_trampoline *tramp)
+{
+	guard(fentry_redirect)();
+	for (unsigned int i = 0; i < tramp->nr; i++)
+		fentry_trampoline_retarget(tramp, tramp->call[i].arg, ftrace_stub);
+	if (tramp->nr && tramp->onward)
+		fentry_trampoline_go_on_to(tramp, (unsigned long)ftrace_stub_direct_tramp);
+}
+
 /*
  * Retires a set that no site holds. It cannot be found any more, as its ops may be
- * freed. Tasks may still be in its trampoline, so that is freed some time later.
+ * freed. Tasks may still be in its trampoline, so that is freed some time later; unless text
+ * that is no site any more calls it.
  */
 void fentry_set_put_unused(struct ops_set *set)
 {
@@ -395,7 +406,9 @@ void fentry_set_put_unused(struct ops_set *set)
 		return;
 
 	hash_del(&set->hash);
-	if (!set->kept)
+	if (set->kept)
+		trampoline_silence(&set->tramp);
+	else
 		ftrace_after_tasks(&set->rcu, set_free);
 }
 

@@ -16,7 +16,7 @@ refused()
 
 open_files_are_closed_and_modules_go_and_come_after_a_kill()
 {
-	local old kill name
+	local old kill late name
 	grep -qw killed_ops /proc/cmdline || skip "not on this machine"
 	reset_tracing
 	kill=$(sed -n 's/^\([0-9a-f]*\) [Tt] ftrace_kill$/\1/p' /proc/kallsyms)
@@ -46,9 +46,15 @@ open_files_are_closed_and_modules_go_and_come_after_a_kill()
 	rmmod dummy
 	echo "# unloading while a parameter is read"
 	cat /sys/module/killed_late/parameters/late &
+	late=$!
 	sleep 1
-	rmmod killed_late
+	rmmod killed_late &
+	sleep 2
+	echo 1 > /sys/module/killed_ops/parameters/unregister
+	kill -0 $late || fail "it has been read too early"
 	wait
+	[ ! -e /sys/module/killed_late ] || fail "killed_late did not go"
+	equal "calls of an ops that has gone" "$(< /sys/module/killed_ops/parameters/calls)" 0
 	echo "# loading"
 	modprobe dummy
 	insmod "$HERE/test_modules/ops_test.ko"

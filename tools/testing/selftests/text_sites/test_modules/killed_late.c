@@ -20,7 +20,7 @@ asmlinkage noinline __noclone int killed_late_f(void)
 /* For longer than it takes until an unused trampoline is freed */
 static int get_late(char *buffer, const struct kernel_param *kp)
 {
-	msleep(5000);
+	msleep(8000);
 	return sysfs_emit(buffer, "%d\n", killed_late_f());
 }
 
