@@ -136,8 +136,11 @@ static noinline void set_meet(struct apply *apply, u32 id)
 	apply->set = set;
 	set_begin(apply, set);
 	set->has = apply->change->nr ? set_has(apply, set) : !set->off;
-	/* Further sites of the set go to another one. */
-	if (apply->is_direct && set->to && (set->to->shared || set->to->direct != apply->direct)) {
+	/*
+	 * Further sites of the set go to another one. All can go to the shared one: as an ops
+	 * that goes is wanted nowhere, no site of its needs text_site_set_next(), which can fail.
+	 */
+	if (apply->is_direct && set->to && !set->to->shared && set->to->direct != apply->direct) {
 		set->to = NULL;
 		set->split = true;
 	}
@@ -414,7 +417,7 @@ unsigned long fentry_exclusive_at(const struct ftrace_ops *ops, struct ftrace_ha
 
 /*
  * A site's text is about to be freed: it stays as it is, and belongs to no set. With @called,
- * tasks may execute it until then, so the trampoline that it calls has to stay.
+ * tasks may execute it until then, so the trampoline that it calls has to stay. Sleeps.
  */
 void fentry_site_gone(struct text_site *site, bool called)
 {
