@@ -179,7 +179,7 @@ test-shark:
 test-classic:
 	@ONLY='classic-*' $(TEST_ALL)
 test-variants:
-	@ONLY='!plain-* !long-* !classic-* !*-all' $(TEST_ALL)
+	@ONLY='!plain-* !long-* !classic-* !series-all !random-all !mutants-all !debian_system-all !shark-all' $(TEST_ALL)
 test-arm64:
 	@ONLY='arm64-*' $(TEST_ALL)
 test-all:
