@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # What reads source: checkpatch on the series, kernel-doc, shellcheck and perlcritic on our
-# files, the base's own test of its scripts, and whether MAINTAINERS and the documents know all
-# of ours.
+# files, the base's own test of its scripts, whether MAINTAINERS knows all of ours, and whether
+# the documents about the repository are valid.
 use strict;
 use warnings;
 use Cwd qw(abs_path);

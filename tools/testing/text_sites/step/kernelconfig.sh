@@ -27,5 +27,5 @@ say "$(wc -l <"$OUT/changed") options are kept in $fragment"
 if [ -z "$FRAGMENT" ]; then
 	sed -i '/^CONFIG_FRAGMENT=/d' "$TOP/.config" 2>/dev/null || :
 	echo "CONFIG_FRAGMENT=\"$fragment\"" >>"$TOP/.config"
-	say "every kernel gets them from now on: .config has FRAGMENT"
+	say "kernels get them from now on: .config has FRAGMENT"
 fi

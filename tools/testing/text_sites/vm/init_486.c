@@ -3,7 +3,7 @@
  * The first process where Debian's programs do not run, on a 486 or a Pentium: they have
  * conditional moves. It does by itself what nop.sh of the kselftests does with programs, prints
  * TAP on the second serial port, says there how it ended, as vm/init does, and switches the
- * machine off. On the kernel's command line: rdinit=/init_486.
+ * machine off. On the kernel's command line: rdinit=/kselftest/init_486.
  */
 #include <asm/termbits.h>
 #include <linux/elf.h>
