@@ -826,23 +826,19 @@ static bool event_busy(struct mark_event *event)
 	return false;
 }
 
-/* Disable an event in every instance. Was it enabled in any? */
-static bool event_disable(struct mark_event *event)
+/* Disable an event in every instance. */
+static void event_disable(struct mark_event *event)
 {
 	struct trace_event_file *file;
 	struct trace_array *tr;
-	bool was_enabled = false;
 
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		list_for_each_entry(file, &tr->events, list) {
-			if (file->event_call != &event->call ||
-			    !(file->flags & EVENT_FILE_FL_ENABLED))
-				continue;
-			trace_event_enable_disable(file, 0, 0);
-			was_enabled = true;
+			if (file->event_call == &event->call &&
+			    file->flags & EVENT_FILE_FL_ENABLED)
+				trace_event_enable_disable(file, 0, 0);
 		}
 	}
-	return was_enabled;
 }
 
 /**
@@ -857,7 +853,7 @@ static bool event_disable(struct mark_event *event)
 void marker_events_forget(void)
 {
 	struct mark_event *event, *next;
-	bool enabled = false, gone = false;
+	bool gone = false;
 	LIST_HEAD(going);
 
 	guard(mutex)(&mark_mutex);
@@ -867,12 +863,14 @@ void marker_events_forget(void)
 	list_for_each_entry_safe(event, next, &mark_events, list) {
 		if (marker_has_sites(event->marker) || event_busy(event))
 			continue;
-		if (event_disable(event))
-			enabled = true;
+		event_disable(event);
 		list_move_tail(&event->list, &going);
 	}
-	/* One grace period for all events: nobody else can take event_mutex meanwhile. */
-	if (enabled)
+	/*
+	 * One grace period for all events: nobody else can take event_mutex meanwhile. The probe
+	 * of an event that was disabled before may still be running, too.
+	 */
+	if (!list_empty(&going))
 		marker_synchronize();
 
 	list_for_each_entry_safe(event, next, &going, list) {
