@@ -28,6 +28,12 @@ static void lost_call(unsigned long *word)
 		local_add(BIT(GRAPH_KEEP_COUNT_SHIFT), (local_t *)word);
 }
 
+/* For the word of a task that begins a tree without memory: its topmost frame is the root's. */
+static unsigned long lost_here(void)
+{
+	return GRAPH_KEEP_LOST | (unsigned long)current->curr_ret_stack << GRAPH_KEEP_FRAME_SHIFT;
+}
+
 /* How many records a call takes with an instance's options */
 static unsigned int units_of_call(const struct trace_array *tr)
 {
@@ -126,7 +132,7 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 	}
 	/* What interrupts from now on adds to what is complete. */
 	barrier();
-	WRITE_ONCE(*word, *word | (tree ? (unsigned long)tree | GRAPH_KEEP_TREE : GRAPH_KEEP_LOST));
+	WRITE_ONCE(*word, *word | (tree ? (unsigned long)tree | GRAPH_KEEP_TREE : lost_here()));
 	return 1;
 }
 
@@ -155,15 +161,18 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 	struct graph_keep_pool *pool;
 
 	if (*word & GRAPH_KEEP_LOST) {
-		lost_call(word);
-		return 0;
+		if (!in_task() || frames_below() >= graph_keep_lost_frame(*word)) {
+			lost_call(word);
+			return 0;
+		}
+		WRITE_ONCE(*word, 0);
 	}
 	if (!(*word & GRAPH_KEEP_TREE))
 		return begin(tr, gops, word, trace, fregs);
 
 	pool = READ_ONCE(tr->graph_keep)->pool;
 	tree = graph_keep_tree(*word);
-	if (graph_keep_is_stale(tree, frames_below())) {
+	if (in_task() && graph_keep_is_stale(tree, frames_below())) {
 		WRITE_ONCE(*word, 0);
 		barrier();
 		graph_keep_give_back(pool, tree);

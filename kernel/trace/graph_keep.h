@@ -24,7 +24,8 @@
  *   then what it was: an interrupt that finds one adds to that tree, which ends later, and one
  *   that finds none starts a tree of its own, which has ended. So the word can be read, changed
  *   and written in any number of instructions, but for the number of calls with GRAPH_KEEP_LOST.
- *   A tree has its root's call before the word has the tree.
+ *   A tree has its root's call before the word has the tree. If a root's return was lost, only
+ *   the task itself takes its tree out of the word: what interrupts adds to that.
  * - @next changes by local_try_cmpxchg(), which nothing interrupts. An address that it has had
  *   does not come back in the same tree, so who finds it as it was before has not lost
  *   anything. What was claimed belongs to who has claimed it, and is read when the root
@@ -39,6 +40,7 @@
 #define _TRACE_GRAPH_KEEP_H
 
 #include <linux/bits.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/types.h>
 
@@ -133,12 +135,20 @@ struct graph_keep {
  * Bits of a task's word, besides function_graph's own:
  *
  * GRAPH_KEEP_TREE: the task is in a tree, and the word has its address.
- * GRAPH_KEEP_LOST: there was no memory for the tree that the task is in. The word has the number
- *		    of calls in it.
+ * GRAPH_KEEP_LOST: there was no memory for the tree that the task is in. The word has where the
+ *		    root's frame ends in the task's shadow stack (0: the root does not return),
+ *		    and the number of calls in it.
  */
 #define GRAPH_KEEP_TREE		BIT(TRACE_GRAPH_NOTRACE_BIT + 1)
 #define GRAPH_KEEP_LOST		BIT(TRACE_GRAPH_NOTRACE_BIT + 2)
-#define GRAPH_KEEP_COUNT_SHIFT	(TRACE_GRAPH_NOTRACE_BIT + 3)
+#define GRAPH_KEEP_FRAME_SHIFT	(TRACE_GRAPH_NOTRACE_BIT + 3)
+#define GRAPH_KEEP_FRAME_BITS	(PAGE_SHIFT - ilog2(sizeof(long)))
+#define GRAPH_KEEP_COUNT_SHIFT	(GRAPH_KEEP_FRAME_SHIFT + GRAPH_KEEP_FRAME_BITS)
+
+static inline int graph_keep_lost_frame(unsigned long word)
+{
+	return word >> GRAPH_KEEP_FRAME_SHIFT & (BIT(GRAPH_KEEP_FRAME_BITS) - 1);
+}
 
 static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 {
@@ -148,7 +158,8 @@ static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 /*
  * Is the frame of a tree's root gone? Its return was lost while other users of fgraph came or
  * went, and nobody reads the tree any more. The tree is one of the current task. @top is the end
- * of the task's frames without that of the function that it is entering.
+ * of the task's frames without that of the function that it is entering. As an interrupt may
+ * find the same, only the task does anything about it.
  */
 static __always_inline bool graph_keep_is_stale(const struct graph_keep_tree *tree, int top)
 {

@@ -144,7 +144,7 @@ static struct list_head *list_next(struct list_head *node)
 struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev)
 {
 	struct ftrace_ops *manager = prev ? prev->managed : NULL, *ops;
-	struct list_head *next;
+	struct list_head *next, *first;
 
 	if (manager) {
 		next = list_next(&prev->list);
@@ -156,8 +156,10 @@ struct ftrace_ops *fentry_member_next(struct ftrace_ops *prev)
 	next = prev ? &prev->list : &fentry_ops;
 	while ((next = list_next(next)) != &fentry_ops) {
 		ops = list_entry(next, struct ftrace_ops, list);
-		if (list_next(&ops->subop_list) != &ops->subop_list)
-			return list_entry(list_next(&ops->subop_list), struct ftrace_ops, list);
+		/* Read once: the subops may go meanwhile. */
+		first = list_next(&ops->subop_list);
+		if (first != &ops->subop_list)
+			return list_entry(first, struct ftrace_ops, list);
 		smp_rmb();	/* pairs with unlist_ops() */
 		if (READ_ONCE(ops->flags) & FTRACE_OPS_FL_ENABLED)
 			return ops;

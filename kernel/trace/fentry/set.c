@@ -476,7 +476,7 @@ static void retire_work_func(struct work_struct *work)
 		return;
 
 	if (sharing && mutex_trylock(&ftrace_lock)) {
-		sharing = shared.nr_sites;
+		sharing = shared.nr_sites || shared.kept;
 		gets = shared_gets;
 		mutex_unlock(&ftrace_lock);
 	}
