@@ -305,8 +305,8 @@ away_or_not()
 
 modules_come_and_go()
 {
-	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
-	local module=tables_test sites_change=1
+	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	module=tables_test sites_change=1
 	begin_failing
 	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
 	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
@@ -324,8 +324,8 @@ modules_come_and_go()
 # A kprobe in it, filters of the graph tracer, and a marker's probe
 modules_come_to_what_waits()
 {
-	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
-	local module=tables_test sites_change=1
+	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	module=tables_test sites_change=1
 	local file="$HERE/test_modules/tables_test.ko"
 	begin_failing
 	[ -e "$file" ] || skip "no module $module"
@@ -360,8 +360,8 @@ marker_on()
 
 modules_go_with_their_markers_on()
 {
-	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
-	local module=tables_test sites_change=1
+	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	module=tables_test sites_change=1
 	begin_failing
 	[ -e set_marker ] && [ -e "$HERE/test_modules/$module.ko" ] || skip "no set_marker"
 	trap 'stop_jobs; echo > set_marker; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
