@@ -8,7 +8,6 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/kernel.h>
 #include <linux/rbtree_latch.h>
 #include <linux/text_section.h>
 #include <linux/types.h>
@@ -27,10 +26,7 @@ int text_section_check(const struct module *mod, enum text_section_id id, unsign
 #ifdef CONFIG_MODULES
 bool text_sites_may_call(const void *func);
 #else
-static inline bool text_sites_may_call(const void *func)
-{
-	return kernel_text_address((unsigned long)func);
-}
+static inline bool text_sites_may_call(const void *func) { return true; }
 #endif
 
 #ifdef CONFIG_TEXT_SITES
