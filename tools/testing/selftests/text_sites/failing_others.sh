@@ -305,7 +305,8 @@ away_or_not()
 
 modules_come_and_go()
 {
-	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	# Not local: the trap uses it.
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
 	module=tables_test sites_change=1
 	begin_failing
 	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
@@ -324,7 +325,8 @@ modules_come_and_go()
 # A kprobe in it, filters of the graph tracer, and a marker's probe
 modules_come_to_what_waits()
 {
-	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	# Not local: the trap uses it.
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
 	module=tables_test sites_change=1
 	local file="$HERE/test_modules/tables_test.ko"
 	begin_failing
@@ -360,7 +362,8 @@ marker_on()
 
 modules_go_with_their_markers_on()
 {
-	# Not local: the trap uses it, and consistent() in failing_functions.sh.
+	# Not local: the trap uses it.
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
 	module=tables_test sites_change=1
 	begin_failing
 	[ -e set_marker ] && [ -e "$HERE/test_modules/$module.ko" ] || skip "no set_marker"
