@@ -124,10 +124,11 @@ static int change_prepare(const struct dynfunc_change *change)
  *
  * Context: process context, sleeps. Also early at boot, before all of that works.
  *
- * Return: 0; or with nothing changed -EINVAL if something is no function of the
- * kernel's or a module's, or of another module which goes, or, with a message, the text
- * of a jump function is not what it should be; -ENOENT if something is no jump function. Early
- * at boot, changes before the wrong one have been made.
+ * Return: 0; or with nothing changed -EINVAL if a target is no function of the kernel's
+ * or a module's, or is in a module that is being unloaded and the jump function is not,
+ * or, with a message, the text of a jump function is not what it should be; -ENOENT if
+ * something is no jump function. Early at boot, changes before the wrong one have been
+ * made.
  */
 int dynfunc_update_batch(const struct dynfunc_change *changes, unsigned int nr)
 {

@@ -549,8 +549,8 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
  * Context: process context, sleeps.
  *
  * Return: 0; with nothing changed -EINVAL with a message if the format is not the
- * marker's or no marker's, the name is none, the probe's module goes, or the text of a
- * site is not what it should be; -EEXIST if this probe is registered with this
+ * marker's or no marker's, the name is none, the probe's module is being unloaded, or
+ * the text of a site is not what it should be; -EEXIST if this probe is registered with this
  * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe.
  */
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,

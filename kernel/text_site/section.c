@@ -57,15 +57,17 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
 }
 
 /**
- * text_sites_may_call - can a function be called until text_sites_module_going()?
+ * text_sites_may_call - may something be pointed at a function?
  * @func: the function
  *
- * Parameters of a module may be read and written long after that, until it is freed: what is
- * pointed at its functions then, nobody points back. The module's state is set before that is
- * called. So who asks this with the mutex held that text_sites_module_going() takes, too, finds
- * the module going, or what is pointed at it is found there.
+ * A module's parameters can be written until the module is freed. Nothing undoes a reference to
+ * the module's text that is made after text_sites_module_going(). The loader sets
+ * MODULE_STATE_GOING before it calls that, so a caller that holds the mutex which
+ * text_sites_module_going() takes either sees the state, or its reference is undone.
  *
- * Return: whether it is text of the kernel, or of a module that does not go.
+ * Context: any, see above for the mutex.
+ *
+ * Return: true for text of the kernel, or of a module that is not being unloaded.
  */
 bool text_sites_may_call(const void *func)
 {
@@ -73,7 +75,7 @@ bool text_sites_may_call(const void *func)
 	const struct module *mod;
 
 	guard(preempt)();
-	/* When a module is freed, no address is in it any more. */
+	/* __module_text_address() does not find a module that is being freed. */
 	mod = __module_text_address(addr);
 	return mod ? READ_ONCE(mod->state) != MODULE_STATE_GOING : kernel_text_address(addr);
 }

@@ -385,7 +385,7 @@ static void set_free(struct rcu_head *head)
 	kfree_rcu(set, rcu);
 }
 
-/* Has a trampoline call nothing any more, whichever of its ops go. Sleeps. */
+/* The trampoline calls none of its ops from now on: they may be freed. Sleeps. */
 static void trampoline_silence(struct fentry_trampoline *tramp)
 {
 	guard(fentry_redirect)();
@@ -397,8 +397,8 @@ static void trampoline_silence(struct fentry_trampoline *tramp)
 
 /*
  * Retires a set that no site holds. It cannot be found any more, as its ops may be
- * freed. Tasks may still be in its trampoline, so that is freed some time later; unless text
- * that is no site any more calls it.
+ * freed. Tasks may still be in its trampoline, so that is freed some time later. A set that is
+ * kept keeps its trampoline, silenced: text of a module may call it until it is freed.
  */
 void fentry_set_put_unused(struct ops_set *set)
 {

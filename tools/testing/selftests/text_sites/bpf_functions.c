@@ -379,9 +379,9 @@ static void command(char *line, int file)
 }
 
 /*
- * The kernel does not run a program for a task that came on a processor while another was in
- * the same program there. Who gives the commands calls the functions, too (ioctl() when it
- * reads an answer): never preempt it.
+ * A BPF program does not run on a processor where a preempted task is already in it. The shell
+ * that gives the commands also calls the traced functions, as ioctl() when it reads an answer.
+ * If this process never preempts the shell, it never misses a call of its own.
  */
 static int never_preempt_the_parent(void)
 {
