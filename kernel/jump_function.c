@@ -87,11 +87,11 @@ static int change_prepare(const struct dynfunc_change *change)
 	const unsigned long func = (unsigned long)change->func;
 	struct text_site_table *table;
 	struct text_site *site;
-
-	if (!kernel_text_address(func))
-		return -EINVAL;
+	bool own;
 
 	if (!dynfunc_ready) {
+		if (!kernel_text_address(func))
+			return -EINVAL;
 		if (!arch_text_site_get(&dynfunc_sites, addr))
 			return -ENOENT;
 		arch_text_site_set_early(&dynfunc_sites, addr, func);
@@ -102,7 +102,8 @@ static int change_prepare(const struct dynfunc_change *change)
 	if (!site)
 		return -ENOENT;
 	/* A module's own are pointed back, whatever they jump to: see prepare_defaults(). */
-	if (!(table->mod && within_module(func, table->mod)) && !text_sites_may_call(change->func))
+	own = table->mod && within_module(func, table->mod);
+	if (!(own ? kernel_text_address(func) : text_sites_may_call(change->func)))
 		return -EINVAL;
 
 	site_prepare(table, site, func);

@@ -74,6 +74,9 @@ bool text_sites_may_call(const void *func)
 	const unsigned long addr = (unsigned long)func;
 	const struct module *mod;
 
+	/* Most are. Enabling all events asks of each, while preempt_disable() is one of them. */
+	if (core_kernel_text(addr))
+		return true;
 	guard(preempt)();
 	/* __module_text_address() does not find a module that is being freed. */
 	mod = __module_text_address(addr);
