@@ -432,13 +432,20 @@ parameters_pass_markers_of_a_module_that_goes()
 	rm "$seen"
 }
 
+# perf_holds EVENT: until stop_jobs(). A command that perf starts would outlive it, and who reads
+# what the test prints would wait for that.
+perf_holds()
+{
+	perf stat -e "$1" -p $$ 2> /dev/null &
+	within 60 is_on "$1" || fail "perf does not use it"
+}
+
 # perf holds on to the event: it goes when perf has
 an_event_in_use_goes_later()
 {
 	need $SAMPLE
 	command -v perf > /dev/null || skip "no perf"
-	perf stat -e sample:line sleep 300 2> /dev/null &
-	within 60 is_on sample:line || fail "perf does not use it"
+	perf_holds sample:line
 	rmmod $SAMPLE
 	[ -e events/sample ] || fail "it has gone"
 	modprobe $SAMPLE
@@ -456,8 +463,7 @@ what_nobody_uses_any_more_refuses_no_module()
 	need $SAMPLE
 	[ -e "$HERE/test_modules/bad_marker_format.ko" ] || skip "no module bad_marker_format"
 	command -v perf > /dev/null || skip "no perf"
-	perf stat -e sample:lines sleep 300 2> /dev/null &
-	within 60 is_on sample:lines || fail "perf does not use it"
+	perf_holds sample:lines
 	rmmod $SAMPLE
 	[ -e events/sample ] || fail "it has gone"
 	stop_jobs
