@@ -25,12 +25,13 @@
 #define LINE_GUESS	32
 
 static void show_filter(struct seq_file *m, const struct filter_file *file,
-			const struct fentry_filter *filter)
+			struct fentry_filter *filter)
 {
 	const unsigned long count = fentry_filter_count(filter);
 	unsigned long i, ip;
 
-	if (!count)
+	/* While a filter waits for its module, nothing is traced. */
+	if (ftrace_hash_empty(filter ? &filter->hash : NULL))
 		seq_printf(m, "#### %s ####\n", file->is_notrace ? "no functions disabled" :
 								   "all functions enabled");
 	for (i = 0; i < count && !seq_has_overflowed(m); i++) {

@@ -91,7 +91,7 @@ a_filter_waits_for_its_module()
 {
 	need_module
 	echo "*:mod:$MOD" > set_ftrace_filter
-	equal "waiting" "$(filter)" "*:mod:$MOD"
+	equal "waiting" "$(cat set_ftrace_filter)" "*:mod:$MOD"
 	echo function > current_tracer
 	equal "nothing is traced" "$(wc -l < enabled_functions)" 0
 	modprobe $MOD
