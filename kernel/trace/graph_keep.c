@@ -410,6 +410,24 @@ int graph_keep_start(struct trace_array *tr, struct graph_keep *keep)
 	return ret;
 }
 
+/**
+ * graph_keep_ignore_exits - leave tasks that exit alone from now on
+ * @keep: the filter; NULL: does nothing
+ *
+ * To be called while function_graph is still registered with it: afterwards, another user of
+ * fgraph may have its index, and what tasks have there is no tree. What tasks that exit meanwhile
+ * do not give back is freed with all the rest.
+ *
+ * Context: may sleep. trace_types_lock is held.
+ */
+void graph_keep_ignore_exits(struct graph_keep *keep)
+{
+	if (!keep || !keep->pool)
+		return;
+	unregister_trace_sched_process_exit(graph_keep_exit, keep->pool);
+	tracepoint_synchronize_unregister();
+}
+
 /* Who writes a tree may have been preempted; idle tasks and interrupts cannot be. */
 static void wait_for_trees(void)
 {
@@ -424,14 +442,13 @@ static void wait_for_trees(void)
  * Tasks may still have words with trees. Nobody looks at them: when a user of fgraph is
  * registered with the same index again, they become 0 first.
  *
- * Context: may sleep. trace_types_lock is held, and function_graph is not registered with it.
+ * Context: may sleep. trace_types_lock is held, function_graph is not registered with it, and
+ * graph_keep_ignore_exits() was called.
  */
 void graph_keep_stop(struct graph_keep *keep)
 {
 	if (!keep || !keep->pool)
 		return;
-	unregister_trace_sched_process_exit(graph_keep_exit, keep->pool);
-	tracepoint_synchronize_unregister();
 	wait_for_trees();
 	graph_keep_pool_free(keep->pool);
 	keep->pool = NULL;

@@ -238,6 +238,7 @@ void graph_keep_read(struct graph_keep_iter *iter, struct graph_keep_tree *tree,
 bool graph_keep_next(struct graph_keep_iter *iter, struct graph_keep_event *event);
 
 int graph_keep_start(struct trace_array *tr, struct graph_keep *keep);
+void graph_keep_ignore_exits(struct graph_keep *keep);
 void graph_keep_stop(struct graph_keep *keep);
 void graph_keep_replace(struct trace_array *tr, struct graph_keep *keep);
 int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
