@@ -9,7 +9,6 @@
 #include <linux/marker.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
-#include <linux/slab.h>
 #include <linux/sysfs.h>
 
 static void pass(void *data, async_cookie_t cookie)
@@ -29,10 +28,8 @@ static void probe(void *private, const u64 *args)
 {
 }
 
-/* The markers have gone by then: their memory is free, too. */
 static void free_param(void *arg)
 {
-	kvfree_rcu_barrier();
 	trace_mark(late, free, "%s", "still there");
 	pr_info("late probe: %d\n", marker_probe_register("late:probe", "%s", probe, NULL));
 }
