@@ -74,7 +74,7 @@ bool text_sites_may_call(const void *func)
 	const unsigned long addr = (unsigned long)func;
 	const struct module *mod;
 
-	/* Most are. Enabling all events asks of each, while preempt_disable() is one of them. */
+	/* The common case needs no preempt_disable(), which may be a traced event itself. */
 	if (core_kernel_text(addr))
 		return true;
 	guard(preempt)();
