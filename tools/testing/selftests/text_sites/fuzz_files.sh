@@ -1,61 +1,67 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a grammar makes is written to each control file, see fuzz_files.c. After a thousand
-# writes each time, sites hold what they are said to hold. The kernel's command line, or the
-# environment, says how many writes there are, and with which seed the first thousand are
-# made: fuzz_writes=NUMBER, fuzz_seed=NUMBER. After twenty thousand writes, each file has
-# taken one.
+# What a grammar makes is written to each control file, see fuzz_files.c. After each round of
+# writes, sites hold what they are said to hold. The kernel's command line, or the environment,
+# says how many writes there are, and with which seed those of the first round are made:
+# fuzz_writes=NUMBER, fuzz_seed=NUMBER. After twenty thousand writes, each file has taken one.
 
 . "$(dirname "$0")/functions.sh"
 
-ROUND_WRITES=1000
 MODULES="functions_many tables_test copies_000"
 # Among so many writes there are some that each file takes.
 ENOUGH_WRITES=20000
 USES=/tmp/fuzz_uses
+SITES=/tmp/fuzz_sites
 
-modules()
+# As starting a process is slow under KASAN and lockdep, what is done in each round is left to the
+# shell where it can do it.
+
+# find_modules: sets $modules to the files of those that there are
+find_modules()
 {
 	local name
+	modules=()
 	for name in $MODULES; do
-		[ ! -e "$HERE/test_modules/$name.ko" ] || echo "$HERE/test_modules/$name.ko"
+		[ ! -e "$HERE/test_modules/$name.ko" ] || modules+=("$HERE/test_modules/$name.ko")
 	done
 }
 
-# triggers: "FILE LINE" of each trigger, as it is written
-triggers()
+# is_loaded MODULE
+is_loaded() { [[ $'\n'$(< /proc/modules) = *$'\n'"$1 "* ]]; }
+
+# each_trigger DO: does it with the file and the line of each trigger, as it is written
+each_trigger()
 {
-	local file
+	local file line lines
 	for file in events/sched/sched_switch events/tables_test/* events/kprobes/*; do
-		[ ! -e "$file/trigger" ] || sed "/^#/d; s/:unlimited//; s/:count=/:/
-			s/ \\[[a-z]*\\]$//; s,^,$file/trigger ," "$file/trigger"
+		file=$file/trigger
+		[ -e "$file" ] || continue
+		mapfile -t lines < "$file"
+		for line in "${lines[@]}"; do
+			line=${line/:unlimited/}
+			line=${line/:count=/:}
+			[[ -z $line || $line = '#'* ]] || "$1" "$file" "${line% \[*\]}"
+		done
 	done
 }
 
-# remove_triggers: those of the current directory
-remove_triggers()
-{
-	local file line
-	while read -r file line; do
-		echo "!$line" > "$file"
-	done < <(triggers)
-}
+remove_trigger() { echo "!$2" > "$1"; }
 
 # Everything is as it was before, and there are no instances: they go with all that is on in
-# them. What cannot be put back is for nothing_left() to find.
-#
-# Starting a process is slow under KASAN and lockdep, so this starts few.
+# them. What cannot be put back is for nothing_left() to find. What calls from all functions
+# goes first.
 put_back()
 {
-	local dir name line
+	local dir name line lines
 	echo 1 > /proc/sys/kernel/ftrace_enabled
 	echo 0 > /proc/sys/kernel/stack_tracer_enabled
+	[ ! -e function_profile_enabled ] || echo 0 > function_profile_enabled
+	echo nop > current_tracer
 	echo 3072 > $ROUND
 	for dir in instances/*/; do
 		[ ! -d "$dir" ] || rmdir "$dir"
 	done
-	echo nop > current_tracer
-	remove_triggers
+	each_trigger remove_trigger
 	for name in events/{sched,kmem,tables_test,kprobes,fprobes}/filter; do
 		[ ! -e $name ] || echo 0 > $name
 	done
@@ -67,10 +73,14 @@ put_back()
 		[ ! -e $name ] || echo > $name
 	done
 	# Commands are taken away one by one, and as often as they are there.
-	while read -r line; do
+	mapfile -t lines < set_ftrace_filter
+	for line in "${lines[@]}"; do
 		line=${line%:unlimited}
-		echo "!${line/:count=/:}" >> set_ftrace_filter
-	done < <(grep -v '^#' set_ftrace_filter | grep ':' | grep -v ':mod:')
+		case $line in
+		'#'* | *:mod:*) ;;
+		*:*) echo "!${line/:count=/:}" >> set_ftrace_filter ;;
+		esac
+	done
 	for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
 		sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
 		funcgraph-retval fields display-graph; do
@@ -79,8 +89,8 @@ put_back()
 	for name in function-trace funcgraph-irqs; do
 		[ ! -e options/$name ] || echo 1 > options/$name
 	done
-	for name in tracing_max_latency max_graph_depth function_profile_enabled tracing_thresh \
-		snapshot stack_max_size; do
+	for name in tracing_max_latency max_graph_depth tracing_thresh snapshot \
+		stack_max_size; do
 		[ ! -e $name ] || echo 0 > $name
 	done
 	echo local > trace_clock
@@ -89,29 +99,42 @@ put_back()
 	echo "$buffer_size" > buffer_size_kb
 	echo 128 > saved_cmdlines_size
 	echo 1 > tracing_on
-	for name in $(modules); do
-		name=${name##*/}
-		! grep -q "^${name%.ko} " /proc/modules || rmmod "${name%.ko}"
+	for name in $MODULES; do
+		! is_loaded "$name" || rmmod "$name"
 	done
 }
 
 # The tasks have gone: nobody changes anything.
 agree()
 {
-	equal "calls in text" "$(site_text | sed -n 's/^call //p')" \
-		"$(wc -l < enabled_functions | sed 's/^0$//')"
-	equal "breakpoints" "$(site_text | sed -n 's/^int3 //p')" ''
+	local kind n calls=0 functions
+	while read -r kind n; do
+		case $kind in
+		call) calls=$n ;;
+		int3 | other | unreadable) fail "sites that hold $kind: $n" ;;
+		esac
+	done <<< "$("$HERE/site_text" < available_filter_functions_addrs)"
+	mapfile -t functions < enabled_functions
+	equal "calls in text" "$calls" "${#functions[@]}"
 }
 
+# nothing_left TEXT: the sites hold what they held before, and there are no others.
 nothing_left()
 {
-	equal "attached" "$(wc -l < enabled_functions)" 0
-	equal "text" "$(site_text)" "nop $(nr_available)"
-	equal "all" "$(cut -d' ' -f1 dyn_ftrace_total_info)" "$(nr_available)"
-	equal "instances" "$(ls instances)" ''
-	equal "triggers" "$(triggers)" ''
-	equal "probes" "$(cat kprobe_events uprobe_events dynamic_events 2> /dev/null)" ''
-	equal "modules" "$(grep -cE "^(${MODULES// /|}) " /proc/modules)" 0
+	local all name functions dirs=(instances/*/)
+	mapfile -t functions < enabled_functions
+	equal "attached" "${#functions[@]}" 0
+	equal "text" "$("$HERE/site_text" < $SITES)" "$1"
+	read -r all _ < dyn_ftrace_total_info
+	equal "all" "$all" "${1#* }"
+	[ ! -e "${dirs[0]}" ] || fail "instances: ${dirs[*]}"
+	each_trigger fail
+	for name in kprobe_events uprobe_events dynamic_events; do
+		[ ! -e $name ] || equal "$name" "$(< $name)" ''
+	done
+	for name in $MODULES; do
+		! is_loaded "$name" || fail "$name is loaded"
+	done
 }
 
 # Each file has taken something, or could be read, unless this kernel cannot have it. Without
@@ -130,10 +153,21 @@ each_file_was_used()
 	[ -z "$unused" ] || fail "never used:$unused"
 }
 
+# round_of SEED: how many writes. What they leave on slows those that follow, so few rounds are
+# long.
+round_of()
+{
+	if [ $(($1 % 20)) = 0 ]; then
+		echo 1000
+	else
+		echo 250
+	fi
+}
+
 # fuzz WRITES SEED TASKS: each round begins in the same state, so that its seed reproduces it
 fuzz()
 {
-	local seed=$2 left=$1 now what said
+	local seed=$2 left=$1 now what said text modules
 	trap 'stop_jobs; put_back || :' EXIT
 	old=$(complaints) cpumask=$(cat tracing_cpumask)
 	# "7 (expanded: 64)" until it is used
@@ -141,17 +175,21 @@ fuzz()
 	# What probes of user space are in: nobody runs it.
 	printf '%4096s' '' > /tmp/fuzz_program
 	: > $USES
+	find_modules
+	cat available_filter_functions_addrs > $SITES
+	text=$("$HERE/site_text" < $SITES)
+	[ "$(wc -l <<< "$text")" = 1 ] || fail "sites hold different things at first: $text"
 	while [ "$left" -gt 0 ]; do
-		now=$((left < ROUND_WRITES ? left : ROUND_WRITES))
+		now=$(round_of "$seed")
+		now=$((left < now ? left : now))
 		what="seed $seed, $now writes, $3 tasks"
 		echo "# $what"
-		# shellcheck disable=SC2046
-		said=$("$HERE/fuzz_files" "$seed" $now "$3" $(modules))
+		said=$("$HERE/fuzz_files" "$seed" $now "$3" "${modules[@]}")
 		echo "# $what: ${said%%$'\n'*}"
 		sed 1d <<< "$said" >> $USES
 		agree || fail "after $what"
 		put_back || :
-		nothing_left || fail "put back after $what"
+		nothing_left "$text" || fail "put back after $what"
 		[ "$(complaints)" = "$old" ] || fail "$what: $(complaints | tail -n1)"
 		left=$((left - now)) seed=$((seed + 1))
 	done
