@@ -37,8 +37,6 @@
 #include "trace.h"
 #include "trace_fast_layout.h"
 #include "trace_output.h"
-#include "trace_probe.h"
-#include "trace_probe_kernel.h"
 
 #define PATTERN_SIZE	256
 
@@ -115,14 +113,21 @@ static const char *no_string(unsigned long addr)
 }
 
 /*
- * How much room a string needs, with its NUL. It may change until it is copied: then
- * it is cut off there, or shorter.
+ * How much room a string of the kernel needs, with its NUL. It may change until it is
+ * copied: then it is cut off there, or shorter.
  */
 static unsigned int string_room(unsigned long addr)
 {
-	int len = addr ? fetch_store_strlen(addr) : -EFAULT;
+	const char *from = (const char *)addr;
+	unsigned int len = 0;
+	char c;
 
-	return len < 0 ? strlen(no_string(addr)) + 1 : len;
+	do {
+		if (!addr || copy_from_kernel_nofault(&c, from + len, 1))
+			return strlen(no_string(addr)) + 1;
+		len++;
+	} while (c && len < STRINGS_MAX);
+	return len;
 }
 
 /* All together are cut off if they are too long: each has room for its NUL. */

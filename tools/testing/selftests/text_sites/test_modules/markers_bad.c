@@ -5,17 +5,24 @@
  */
 #include <linux/compiler.h>
 #include <linux/marker.h>
+#include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/sched.h>
 
-/* Nothing is ever at @wild: no address of the kernel, or the last page of all. */
+/*
+ * Nothing is ever at @wild: no address of the kernel, or the last page of all. @low is what is
+ * read through a pointer that is NULL.
+ */
 static char *null, *good = "good";
 static char *wild = (char *)(long)(IS_ENABLED(CONFIG_64BIT) ? 0xdead000000000000ull : 0xfffff000);
+static char *low = (char *)16;
 
 static int pass(const char *text, const struct kernel_param *kp)
 {
-	trace_mark(bad, strings, "%s|%s|%s|%.2s", READ_ONCE(null), READ_ONCE(wild),
-		   READ_ONCE(good), READ_ONCE(good));
+	trace_mark(bad, strings, "%s|%s|%s|%s|%s|%.2s", READ_ONCE(null), READ_ONCE(wild),
+		   READ_ONCE(low), (char *)current->mm->arg_start, READ_ONCE(good),
+		   READ_ONCE(good));
 	trace_mark(bad, text, "%s\n", text);
 	/* A tracepoint's event has this name. */
 	trace_mark(sched, sched_switch, "%d", 1);
