@@ -10,6 +10,8 @@
 #include <linux/printk.h>
 #include <linux/text_site.h>
 
+#include <asm/sections.h>
+
 const char *const text_section_names[NR_TEXT_SECTIONS] = {
 	[TEXT_SECTION_ENTRIES]		= "__mcount_loc",
 	[TEXT_SECTION_JUMPS]		= "__dynfunc_sites",
@@ -71,7 +73,7 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
  */
 bool text_sites_may_call(const void *func)
 {
-	const unsigned long addr = (unsigned long)func;
+	const unsigned long addr = (unsigned long)dereference_function_descriptor((void *)func);
 	const struct module *mod;
 
 	/* The common case needs no preempt_disable(), which may be a traced event itself. */
