@@ -59,7 +59,7 @@
 
 #include "marker.h"
 
-struct marker_probe {
+struct marker_callback {
 	marker_probe_func	*func;
 	void			*private;
 };
@@ -67,7 +67,7 @@ struct marker_probe {
 struct marker_probes {
 	struct rcu_head		rcu;
 	unsigned int		nr;
-	struct marker_probe	probe[] __counted_by(nr);
+	struct marker_callback	probe[] __counted_by(nr);
 };
 
 /**
@@ -493,7 +493,7 @@ static int probe_add(struct marker *marker, marker_probe_func *func, void *priva
 		return -ENOMEM;
 	if (old)
 		memcpy(new->probe, old->probe, array_size(nr, sizeof(*new->probe)));
-	new->probe[nr] = (struct marker_probe) { .func = func, .private = private };
+	new->probe[nr] = (struct marker_callback) { .func = func, .private = private };
 
 	ret = probes_set(marker, new);
 	if (ret) {
@@ -816,7 +816,7 @@ static unsigned int remove_probes_in(struct marker *marker, struct module *mod)
 	unsigned int nr = 0, i = 0;
 
 	while ((probes = probes_of(marker)) && i < probes->nr) {
-		const struct marker_probe probe = probes->probe[i];
+		const struct marker_callback probe = probes->probe[i];
 
 		if (!within_module((unsigned long)probe.func, mod)) {
 			i++;
