@@ -217,7 +217,7 @@ whole_trees_with_interrupts()
 {
 	local wrong _
 	need_values
-	echo 16000 > buffer_size_kb
+	echo 32000 > buffer_size_kb
 	echo $OPEN > set_graph_function
 	begin 'ret == -2' '*'
 	trap 'stop_jobs; end; rm -f /tmp/whole_trees' EXIT
@@ -234,6 +234,8 @@ whole_trees_with_interrupts()
 		stop_jobs
 		within 60 load_has_ended || fail "the load goes on"
 		echo 0 > tracing_on
+		# The first tree would begin anywhere.
+		! grep -qE '^overrun: [1-9]' per_cpu/cpu*/stats || fail "the buffer is too small"
 		# The kernel takes long to print it.
 		cat trace > /tmp/whole_trees
 		[ "$(grep -cE "\|  $OPEN\(\) \{" /tmp/whole_trees)" -ge 25 ] || fail "too few"
