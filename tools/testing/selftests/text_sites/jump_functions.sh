@@ -136,15 +136,19 @@ modules_come_and_go_while_they_are_called()
 	equal "come again" "$(results)" "0 1 12 123"
 }
 
+is_waited_for() { [ "$(< /sys/module/jump_watch/parameters/waiting)" = Y ]; }
+
 # Functions of its parameters still run then, and nobody looks after what they jump to.
 those_of_a_module_that_goes_are_the_default_again()
 {
 	local dir="$HERE/test_modules"
 	patched || skip "pointers are not looked after"
 	[ -e "$dir/jump_owner.ko" ] || skip "no module jump_owner"
-	trap 'rmmod jump_owner jump_watch 2> /dev/null || :' EXIT
+	trap 'stop_jobs; rmmod jump_owner jump_watch 2> /dev/null || :' EXIT
 	insmod "$dir/jump_watch.ko"
 	insmod "$dir/jump_owner.ko"
+	echo > /sys/module/jump_owner/parameters/late &
+	within 60 is_waited_for || fail "the parameter is not written to"
 	equal "while it is there" "$(< /sys/module/jump_watch/parameters/result)" -1
 	rmmod jump_owner
 	equal "when it has gone" "$(< /sys/module/jump_watch/parameters/result)" 1

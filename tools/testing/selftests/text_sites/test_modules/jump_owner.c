@@ -6,6 +6,7 @@
  */
 #include <linux/jump_function.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 
 #include "jump_watch.h"
 
@@ -30,6 +31,15 @@ static int jump_owner_late(void)
 	return ret == -EINVAL ? exit_result ?: jump_owner_call() : ret;
 }
 
+static int late(const char *text, const struct kernel_param *kp)
+{
+	return jump_watch(THIS_MODULE, jump_owner_late);
+}
+
+static const struct kernel_param_ops late_ops = { .set = late };
+
+module_param_cb(late, &late_ops, NULL, 0200);
+
 static int __init jump_owner_init(void)
 {
 	int ret;
@@ -43,10 +53,7 @@ static int __init jump_owner_init(void)
 		return -EIO;
 	ret = dynfunc_update(jump_watch_late, jump_owner_default) ?:
 	      dynfunc_update(jump_watch_late, jump_watch_target);
-	if (ret)
-		return ret;
-	jump_watch(THIS_MODULE, jump_owner_late);
-	return 0;
+	return ret;
 }
 module_init(jump_owner_init);
 

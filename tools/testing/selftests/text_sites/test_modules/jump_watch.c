@@ -3,6 +3,8 @@
  * jump_watch: calls a function of a module that has gone, before its memory is freed. The
  * parameter `result` is what that returned, -1 before that.
  */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
 #include <linux/jump_function.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -13,8 +15,11 @@
 static int result = -1;
 module_param(result, int, 0400);
 
+static bool waiting;
+module_param(waiting, bool, 0400);
+
 static struct module *watched;
-static int (*watched_call)(void);
+static DECLARE_COMPLETION(freed);
 static struct tracepoint *module_free_point;
 
 noinline int jump_watch_target(void)
@@ -26,21 +31,26 @@ EXPORT_SYMBOL_GPL(jump_watch_target);
 DEFINE_DYNFUNC(jump_watch_late, jump_watch_target);
 EXPORT_DYNFUNC_GPL(jump_watch_late);
 
-/* Have @call, of @mod, called when @mod goes. */
-void jump_watch(struct module *mod, int (*call)(void))
+/*
+ * Waits until @mod goes, and calls @call, of @mod. The caller is one of @mod's parameters, for
+ * which sysfs waits before the memory is freed.
+ */
+int jump_watch(struct module *mod, int (*call)(void))
 {
-	watched_call = call;
-	watched = mod;
+	WRITE_ONCE(watched, mod);
+	waiting = true;
+	if (!wait_for_completion_timeout(&freed, 60 * HZ))
+		return -ETIMEDOUT;
+	result = call();
+	return 0;
 }
 EXPORT_SYMBOL_GPL(jump_watch);
 
-/* The first that free_module() does: the module's text is still there. */
+/* The first that free_module() does. A probe must not sleep. */
 static void module_freed(void *data, struct module *mod)
 {
-	if (mod != watched)
-		return;
-	watched = NULL;
-	result = watched_call();
+	if (mod == READ_ONCE(watched))
+		complete_all(&freed);
 }
 
 static void find_module_free(struct tracepoint *tp, void *data)

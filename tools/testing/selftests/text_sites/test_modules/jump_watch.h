@@ -9,6 +9,6 @@ struct module;
 
 int jump_watch_target(void);
 DECLARE_DYNFUNC(jump_watch_late, int (void));
-void jump_watch(struct module *mod, int (*call)(void));
+int jump_watch(struct module *mod, int (*call)(void));
 
 #endif /* _JUMP_WATCH_H */
