@@ -112,7 +112,8 @@ A (2):
 
 
 END
-put("$dir/table", "what      base   ours  ratio  goal\nother   1   1   1.00   -\nswitch on  7  6  0.86  x1  met\n... off  5  4  0.80  x1  met\n");
+put("$dir/table", "what      base   ours  ratio  goal\nother   1   1   1.00   -\nswitch on  7  6  0.86  x1  met\n... off  5  4  0.80  x1  met\n" .
+	"... on for one  3  2  0.67  x1  met\n... off  2  1  0.50  x1  met\n");
 put("$dir/range", "1: a = 1: b\n");
 my $letter = cover();
 like($letter, qr/^  switch on  7  6 .*\n  \.\.\. off  5  4 .*\n  gone   1   1 .*\(counted before\)$/m, 'the last counts, if there are any');
@@ -122,5 +123,16 @@ put("$dir/text", "Subject: x\n\n\@NONE\@\n");
 like(cover(), qr/^cover: .*\@NONE\@, which is unknown/, 'a place that is unknown');
 put("$dir/doc", "nothing\n");
 like(cover(), qr/^cover: .* has no table/, 'no counts at all');
+
+
+# The rows of the kernel's document are those of `make bench`, or the letter would never have them.
+put("$dir/text", "Subject: x\n\n\@COUNTS\@\n");
+put("$dir/doc", get("$harness/../../../Documentation/trace/text-sites-costs.rst"));
+my @goals = map { (split /\t/)[1] } grep { !/^#/ } split /\n/, get("$harness/bench/goals.tab");
+put("$dir/table", "what  base  ours  ratio  goal\n" . join('', map { "$_  7  6  0.86  x1\n" } @goals));
+$letter = cover();
+like($letter, qr/^  an event of the function tracer  7  6 /m, 'the counts of the document');
+my @missing = $letter =~ /^  (.*?)\s{2,}.*\(counted before\)$/mg;
+is("@missing", '', '  each is one of goals.tab');
 
 done_testing();
