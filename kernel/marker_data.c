@@ -90,7 +90,8 @@ int text_sites_module_coming(struct module *mod)
 
 	if (!section->size)
 		return 0;
-	ret = text_section_check(mod, TEXT_SECTION_MARKER_REFS, sizeof(*sites), __alignof__(*sites)) ?:
+	ret = text_section_check(mod, TEXT_SECTION_MARKER_REFS, sizeof(*sites),
+				 __alignof__(*sites)) ?:
 	      check_sites(mod, sites, nr);
 	if (!ret) {
 		/* An event whose module has gone must not decide which format is right. */
