@@ -87,6 +87,43 @@ is((run('--table'))[0], $table, '  unless the one before has the same key');
 put($toy, "one\ntwo\nthree\nthree\n\n");
 like((run('--table'))[0], qr/^a\thost toy\.t\tnot run\t/m, '  unless the source has changed');
 
+# Of C, only what is compiled counts.
+my $code = <<'C' =~ s/TAB/\t/r;
+/* One
+ * of two */
+#define TEXT "/* not  a comment */"
+int quote = '"';TAB// 1
+int one = 1;
+C
+put("$top/kernel/toy.c", $code);
+put("$top/tools/testing/text_sites/host/code.t", <<'T');
+use Test::More tests => 1;
+use File::Basename qw(dirname);
+open my $toy, '<', dirname(__FILE__) . '/../../../../kernel/toy.c' or die;
+like(join('', <$toy>), qr/^int one = 1;$/m, 'one');
+T
+put("$dir/mutants/code.patch", "One is two.\nKiller: host code.t\n\n--- a/kernel/toy.c\n" .
+    "+++ b/kernel/toy.c\n\@\@ -1 +1 \@\@\n-int one = 1;\n+int one = 2;\n");
+{
+	local $ENV{ONLY} = 'code';
+	($out, $status) = run();
+}
+like($out, qr/^mutants: code: red: one$/m, 'C: killed');
+for (
+	['another comment', qr/One\n \* of two/, 'One of them', 'red'],
+	['no comment', qr/\t\/\/ 1/, '', 'red'],
+	['other white space', qr/int quote = /, "int\tquote\t= ", 'red'],
+	['a string that looks like a comment', qr/not  a/, 'still not  a', 'not run'],
+	['white space in a string', qr/not  a/, 'not a', 'not run'],
+	['a character', qr/'"'/, q('\''), 'not run'],
+	['a line less', qr/"\nint/, '" int', 'not run'],
+) {
+	my ($name, $from, $to, $result) = @$_;
+	put("$top/kernel/toy.c", $code =~ s/$from/$to/r);
+	like((run('--table'))[0], qr/^code\thost code\.t\t$result\b/m, "  $name: $result");
+}
+unlink "$dir/mutants/code.patch";
+
 toy('b', "Two is too much.\nKiller: host toy.t", 'two', 'too');
 ($out, $status) = run();
 like($out, qr/^mutants: b: red: the second line$/m, 'another one');
