@@ -123,7 +123,8 @@ static int change_prepare(const struct dynfunc_change *change)
  * A target must stay for as long as it is one; that of a module that goes away is
  * replaced by the default then.
  *
- * Context: process context, sleeps. Also early at boot, before all of that works.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex. Also
+ * early at boot, before all of that works.
  *
  * Return: 0; or with nothing changed -EINVAL if a target is no function of the kernel's
  * or a module's, or is in a module that is being unloaded and the jump function is not,

@@ -546,12 +546,13 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
  * The probe's module may go at any time: its probes are unregistered then, with a
  * message. It is better to do that in its exit function.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex.
  *
  * Return: 0; with nothing changed -EINVAL with a message if the format is not the
  * marker's or no marker's, the name is none, the probe's module is being unloaded, or
  * the text of a site is not what it should be; -EEXIST if this probe is registered with this
- * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe.
+ * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe. Without
+ * CONFIG_MARKERS -ENOSYS.
  */
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
 			  void *private)
@@ -592,10 +593,10 @@ EXPORT_SYMBOL_GPL(marker_probe_register);
  * marker_synchronize(). A probe that wants to be rid of itself can have work do it,
  * schedule_work() for one.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex.
  *
- * Return: 0; with nothing changed -ENOENT if it is not registered, or -EWOULDBLOCK
- * where one may not sleep, as in a probe.
+ * Return: 0; with nothing changed -ENOENT if it is not registered, as without
+ * CONFIG_MARKERS, or -EWOULDBLOCK where one may not sleep, as in a probe.
  */
 int marker_probe_unregister(const char *name, marker_probe_func *probe, void *private)
 {
@@ -631,7 +632,8 @@ void marker_batch_begin(void)
 /**
  * marker_batch_end - have the batch take effect, in one run of the patcher
  *
- * Context: process context, sleeps. Under event_mutex.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex. Under
+ * event_mutex.
  *
  * Return: 0, or -EINVAL with a message if the text of a site is not what it should be:
  * that one is not switched, the others are.

@@ -157,7 +157,7 @@ do {											\
  * @probe: of MARKER_PROBE()
  * @private: its first argument
  *
- * Context: process context, sleeps.
+ * Context: as marker_probe_register().
  *
  * Return: as marker_probe_register(); -EINVAL also if the markers have another format.
  */
@@ -172,7 +172,8 @@ static inline int marker_connect(const char *name, const struct marker_probe *pr
  * @probe: the same
  * @private: the same
  *
- * Context: process context, sleeps. Others may be in the probe until marker_synchronize().
+ * Context: as marker_probe_unregister(). Others may be in the probe until
+ * marker_synchronize().
  *
  * Return: as marker_probe_unregister().
  */

@@ -226,7 +226,7 @@ static int module_check_overlaps(const struct module *mod)
  *
  * All tables are checked before any text is touched.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes the locks of the kinds.
  *
  * Return: 0; or with a message and nothing to be undone -EINVAL if a table is not
  * right, -ENOMEM, or what a kind's @coming returns.
@@ -259,7 +259,8 @@ int text_sites_module_coming(struct module *mod)
  * text_sites_module_enable - a module's text has its final protection
  * @mod: the module, which does not run yet
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes the locks of the kinds, and what text_site_commit()
+ * takes.
  *
  * Return: 0, or with a message what a kind's @enable returns. The loader calls
  * text_sites_module_going() then.
@@ -284,7 +285,8 @@ int text_sites_module_enable(struct module *mod)
  * Undoes what there is to be undone, wherever loading has failed; a second call finds
  * nothing left.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes the locks of the kinds, and what text_site_commit()
+ * takes.
  */
 void text_sites_module_going(struct module *mod)
 {

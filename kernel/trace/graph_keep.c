@@ -387,7 +387,7 @@ static struct graph_keep_pool *pool_for(struct trace_array *tr)
  * @keep: the filter; NULL: does nothing
  *
  * Context: may sleep. trace_types_lock is held.
- * Return: 0, or -ENOMEM
+ * Return: 0, -ENOMEM, or -EINVAL if a tracepoint's text is not what it should be
  */
 int graph_keep_start(struct trace_array *tr, struct graph_keep *keep)
 {

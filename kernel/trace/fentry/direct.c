@@ -118,7 +118,7 @@ static int direct_unregister(struct ftrace_ops *ops)
  * @addr: the trampoline. It gets there as if called by the first instruction of
  *	a function, and has to keep all argument registers.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0; or with nothing changed -EINVAL if @ops is registered already, has
  * no filter, or if @addr is not in kernel text; -EBUSY if at one of the
@@ -144,7 +144,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * @addr: not used: it is known what is called
  * @free_filters: free them, too
  *
- * Context: process context; may wait for grace periods of RCU tasks.
+ * Context: as unregister_ftrace_function().
  *
  * Return: 0, or -EINVAL if @ops is not registered for direct calls, or an error
  * of unregister_ftrace_function().
@@ -170,7 +170,7 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  * @ops: registered
  * @addr: what to call from now on
  *
- * Context: process context, sleeps, called by an ops_func.
+ * Context: as register_ftrace_direct(), called by an ops_func.
  *
  * Return: as modify_ftrace_direct().
  */
@@ -197,7 +197,7 @@ EXPORT_SYMBOL_GPL(modify_ftrace_direct_nolock);
  * When it returns, no site calls the former one any more, but tasks may be there
  * for an RCU-tasks grace period. There is no moment at which neither is called.
  *
- * Context: process context, sleeps.
+ * Context: as register_ftrace_direct().
  *
  * Return: 0; or with nothing changed -ENODEV after ftrace_kill(), -EINVAL if @ops
  * is not registered for direct calls or @addr is not in kernel text, -EBUSY or what
@@ -342,7 +342,7 @@ static int direct_update(struct ftrace_ops *ops, const struct ftrace_hash *hash,
  *
  * All of them change in one run of the patcher.
  *
- * Context: process context, sleeps.
+ * Context: as register_ftrace_direct().
  *
  * Return: 0; or with nothing changed -EINVAL if @hash is empty, has a function twice, one
  * that has no site, or a trampoline that is not in kernel text, or if @ops is registered
@@ -369,11 +369,12 @@ EXPORT_SYMBOL_GPL(update_ftrace_direct_add);
  * All of them change in one run of the patcher. When it returns, no site calls its
  * trampoline any more, but tasks may be there for an RCU-tasks grace period.
  *
- * Context: process context, sleeps; for long if it unregisters @ops.
+ * Context: as register_ftrace_direct(); for long if it unregisters @ops.
  *
  * Return: 0; or with nothing changed -EINVAL if @ops is not registered for direct calls, or
- * if @hash is empty, has a function twice, or one that does not call this; -ENOMEM; or
- * an error of unregister_ftrace_function().
+ * if @hash is empty, has a function twice, or one that does not call this, or if the text of
+ * a site is not what it should be; -ENOMEM; -ENODEV after ftrace_kill(); or an error of
+ * unregister_ftrace_function().
  */
 int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -390,7 +391,7 @@ EXPORT_SYMBOL_GPL(update_ftrace_direct_del);
  *
  * All of them change in one run of the patcher; see modify_ftrace_direct().
  *
- * Context: process context, sleeps.
+ * Context: as register_ftrace_direct().
  *
  * Return: 0; or with nothing changed -EINVAL if @ops is not registered for direct calls,
  * or if @hash is empty, has a function twice, one that @ops has no call of, or a trampoline
@@ -477,7 +478,7 @@ static int ipmodify_register(struct ftrace_ops *ops)
  * @ops: the function, flags and filters. The function, and what it calls, must
  *	not be traced itself.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: as ftrace_startup(); or -EBUSY, or what its owner says, if an ops for
  * direct calls is at a function where @ops wants to change where it continues.
@@ -496,7 +497,8 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * When it returns 0, @ops may be freed unless it is in the kernel's own data,
  * and its function is not running for it.
  *
- * Context: process context; may wait for grace periods of RCU tasks.
+ * Context: process context; may wait for grace periods of RCU tasks. Takes ftrace_lock and
+ * what ftrace_shutdown() takes.
  *
  * Return: as ftrace_shutdown().
  */

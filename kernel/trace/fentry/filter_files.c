@@ -275,8 +275,8 @@ void ftrace_create_filter_files(struct trace_array *tr, struct dentry *parent)
  *
  * The files go with their directory.
  *
- * Context: process context, sleeps: for long, until no task is in the ops, if it has ever
- * been registered.
+ * Context: process context, takes ftrace_lock and what ftrace_shutdown() takes; sleeps: for
+ * long, until no task is in the ops, if it has ever been registered.
  */
 void ftrace_destroy_filter_files(struct ftrace_ops *ops)
 {

@@ -78,7 +78,8 @@ static int follow_fork(struct trace_array *tr)
  *
  * Context: process context, may sleep, under trace_types_lock.
  *
- * Return: 0, or -ENOMEM, with nothing changed.
+ * Return: 0; or with nothing changed -ENOMEM, or -EINVAL if a tracepoint's text is not what it
+ * should be.
  */
 int ftrace_pid_follow_fork(struct trace_array *tr, bool enable)
 {

@@ -211,7 +211,7 @@ static int probe_clear(struct ftrace_func_probe *probe)
  * @action: what to do
  * @data: for @action->init()
  *
- * Context: process context, sleeps, takes ftrace_lock.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: how many functions got it that had not had it, or with nothing
  * changed -EINVAL if none, -ENOMEM, -ENODEV after ftrace_kill(), or an error of
@@ -241,7 +241,7 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
  * @tr: in which instance
  * @action: what is no longer to be done
  *
- * Context: process context, sleeps, takes ftrace_lock.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0, -ENODEV if the action is attached to nothing or after ftrace_kill(); if not
  * all are meant, also -EINVAL if it is not attached to a function that matches, -ENOMEM, or

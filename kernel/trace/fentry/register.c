@@ -216,15 +216,16 @@ static int ops_come(struct ftrace_ops *ops)
  * @ops: initialised, not registered
  * @command: not used
  *
- * Context: process context, sleeps, under ftrace_lock.
+ * Context: process context, sleeps, under ftrace_lock. Takes cpu_hotplug_lock for reading, and
+ * text_mutex.
  *
  * Return: 0, or with nothing changed -ENODEV after ftrace_kill(); -EBUSY if it is
  * registered, if it is permanent and kernel.ftrace_enabled is 0, or if another ops at
  * one of its functions does what only one can; -EINVAL if it has been deleted, if it
  * wants to change where functions continue or to be called directly without a filter,
- * or if the text of a site is not what it should be; -ENOMEM, which only the first ops
- * of all can get, or one for direct calls whose functions have different callees; or
- * what the owner of an ops for direct calls says.
+ * or both at once, or if the text of a site is not what it should be; -ENOMEM, which only
+ * the first ops of all can get, or one for direct calls whose functions have different
+ * callees; or what the owner of an ops for direct calls says.
  */
 int ftrace_startup(struct ftrace_ops *ops, int command)
 {
@@ -260,7 +261,8 @@ static int ops_shutdown(struct ftrace_ops *ops)
  * @ops: registered
  * @command: not used
  *
- * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks.
+ * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks. Takes
+ * cpu_hotplug_lock for reading, and text_mutex.
  *
  * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(): it is not
  * called any more then, but its sites may still call its trampoline.
@@ -302,7 +304,7 @@ int fentry_ops_unregister(struct ftrace_ops *ops)
  * @subops: initialised, not registered
  * @command: not used
  *
- * Context: process context, sleeps, under ftrace_lock.
+ * Context: as ftrace_startup().
  *
  * Return: as ftrace_startup().
  */
@@ -339,7 +341,7 @@ int ftrace_startup_subops(struct ftrace_ops *ops, struct ftrace_ops *subops, int
  * @subops: registered with it
  * @command: not used
  *
- * Context: process context, sleeps, under ftrace_lock.
+ * Context: as ftrace_shutdown().
  *
  * Return: as ftrace_shutdown(), -EINVAL if @subops is not registered.
  */

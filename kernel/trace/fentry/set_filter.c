@@ -75,7 +75,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
  * @len: not used: @buf is a string
  * @reset: drop what was in the filter; with @buf NULL, trace everything
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0, or with nothing changed -EINVAL if no function matches, -ENOMEM,
  * -ENODEV after ftrace_kill(), or an error of fentry_ops_set_filter().
@@ -93,7 +93,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_filter);
  * @len: not used: @buf is a string
  * @reset: drop what was in the filter
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: as ftrace_set_filter().
  */
@@ -136,7 +136,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
  * @remove: take them out of the filter instead of putting them in
  * @reset: drop what was in the filter
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0, or with nothing changed -EINVAL if an address is not one of a
  * function with a site, -ENOENT if one to be removed is not in the filter,
