@@ -9,6 +9,7 @@
  */
 #include <linux/cpumask.h>
 #include <linux/ftrace.h>
+#include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/task.h>
@@ -136,6 +137,15 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 	return 1;
 }
 
+/*
+ * Is it the task itself that calls? In the first and the last functions of an interrupt it is not
+ * counted as one, but interrupts are off there. A task that has them off does it later.
+ */
+static bool task_calls(void)
+{
+	return in_task() && !irqs_disabled();
+}
+
 /* Where the frames of the current task end below the topmost one */
 static int frames_below(void)
 {
@@ -161,7 +171,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 	struct graph_keep_pool *pool;
 
 	if (*word & GRAPH_KEEP_LOST) {
-		if (!in_task() || frames_below() >= graph_keep_lost_frame(*word)) {
+		if (!task_calls() || frames_below() >= graph_keep_lost_frame(*word)) {
 			lost_call(word);
 			return 0;
 		}
@@ -172,7 +182,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 
 	pool = READ_ONCE(tr->graph_keep)->pool;
 	tree = graph_keep_tree(*word);
-	if (in_task() && graph_keep_is_stale(tree, frames_below())) {
+	if (task_calls() && graph_keep_is_stale(tree, frames_below())) {
 		WRITE_ONCE(*word, 0);
 		barrier();
 		graph_keep_give_back(pool, tree);

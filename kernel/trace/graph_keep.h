@@ -25,7 +25,8 @@
  *   that finds none starts a tree of its own, which has ended. So the word can be read, changed
  *   and written in any number of instructions, but for the number of calls with GRAPH_KEEP_LOST.
  *   A tree has its root's call before the word has the tree. If a root's return was lost, only
- *   the task itself takes its tree out of the word: what interrupts adds to that.
+ *   the task itself takes its tree out of the word, while its interrupts are on: what interrupts
+ *   adds to that.
  * - @next changes by local_try_cmpxchg(), which nothing interrupts. An address that it has had
  *   does not come back in the same tree, so who finds it as it was before has not lost
  *   anything. What was claimed belongs to who has claimed it, and is read when the root
