@@ -12,6 +12,7 @@
 #include <linux/irqflags.h>
 #include <linux/kallsyms.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
 #include <trace/events/sched.h>
@@ -446,11 +447,42 @@ static void wait_for_trees(void)
 }
 
 /**
+ * graph_keep_forget_trees - take the trees out of the words of all tasks
+ * @pool: where they are; no user of fgraph is registered with it any more
+ *
+ * When a user of fgraph is registered with the same index again, words become 0 first, but for
+ * those of threads that have exited so far that they are in no list any more. Such a thread may
+ * still call functions, and would find a tree.
+ *
+ * Nobody writes a tree into a word meanwhile, see wait_for_trees(). A word that another user has
+ * by now is not one with a tree of this pool. The threads that are in no list have passed
+ * exit_tasks_rcu_start(), so they are waited for until they are gone.
+ *
+ * Context: may sleep.
+ */
+void graph_keep_forget_trees(const struct graph_keep_pool *pool)
+{
+	struct task_struct *process, *task;
+	unsigned long *var, word;
+
+	if (pool->idx < 0)
+		return;
+	read_lock(&tasklist_lock);
+	for_each_process_thread(process, task) {
+		if (!task->ret_stack)
+			continue;
+		var = &task->ret_stack[FGRAPH_FAST_VARS + pool->idx];
+		word = READ_ONCE(*var);
+		if ((word & GRAPH_KEEP_TREE) && graph_keep_pool_has(pool, graph_keep_tree(word)))
+			cmpxchg(var, word, 0);
+	}
+	read_unlock(&tasklist_lock);
+	synchronize_rcu_tasks();
+}
+
+/**
  * graph_keep_stop - free what graph_keep_start() has prepared
  * @keep: the filter; NULL: does nothing
- *
- * Tasks may still have words with trees. Nobody looks at them: when a user of fgraph is
- * registered with the same index again, they become 0 first.
  *
  * Context: may sleep. trace_types_lock is held, function_graph is not registered with it, and
  * graph_keep_ignore_exits() was called.
@@ -460,6 +492,7 @@ void graph_keep_stop(struct graph_keep *keep)
 	if (!keep || !keep->pool)
 		return;
 	wait_for_trees();
+	graph_keep_forget_trees(keep->pool);
 	graph_keep_pool_free(keep->pool);
 	keep->pool = NULL;
 }

@@ -419,6 +419,41 @@ static void keep_units(struct kunit *kunit)
 	KUNIT_EXPECT_EQ(kunit, graph_keep_units(">>>", in_ns, 3), -E2BIG);
 }
 
+/* What the test's own task has, as if it were in a tree, and as if another user had the index */
+static void keep_forgotten(struct kunit *kunit)
+{
+	unsigned long *stack = current->ret_stack, *var, saved;
+	unsigned long none[5] = { 0, TRACE_GRAPH_NOTRACE, GRAPH_KEEP_LOST };
+	struct keep_test test;
+
+	begin_tree(kunit, &test, 2, 2, 1);
+	/* The shadow stack is only there if somebody has traced returns. */
+	if (!stack)
+		WRITE_ONCE(current->ret_stack, kunit_kzalloc(kunit, PAGE_SIZE, GFP_KERNEL));
+	KUNIT_ASSERT_NOT_NULL(kunit, current->ret_stack);
+	test.pool->idx = FGRAPH_FAST_NR - 1;
+	var = &current->ret_stack[FGRAPH_FAST_VARS + test.pool->idx];
+	saved = *var;
+
+	for (unsigned int page = 0; page < test.pool->nr; page++) {
+		WRITE_ONCE(*var, (unsigned long)test.pool->pages + page * PAGE_SIZE +
+				 GRAPH_KEEP_TREE);
+		graph_keep_forget_trees(test.pool);
+		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), 0);
+	}
+	none[3] = (unsigned long)test.pool->pages;
+	none[4] = (unsigned long)test.pool->pages + test.pool->nr * PAGE_SIZE + GRAPH_KEEP_TREE;
+	for (int i = 0; i < ARRAY_SIZE(none); i++) {
+		WRITE_ONCE(*var, none[i]);
+		graph_keep_forget_trees(test.pool);
+		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), none[i]);
+	}
+
+	WRITE_ONCE(*var, saved);
+	WRITE_ONCE(current->ret_stack, stack);
+	end_tree(kunit, &test);
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_small),
 	KUNIT_CASE(keep_chain),
@@ -427,6 +462,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_exhausted),
 	KUNIT_CASE(keep_interrupted),
 	KUNIT_CASE(keep_tasks),
+	KUNIT_CASE(keep_forgotten),
 	KUNIT_CASE(keep_units),
 	{ }
 };
