@@ -32,8 +32,8 @@ static void scale_update(void)
 		return;
 	cyc2ns_read_begin(&data);
 	cyc2ns_read_end();
-	/* A slow counter has no such multiplier. */
-	if (data.cyc2ns_mul >> data.cyc2ns_shift > 1)
+	/* A slow counter has no such multiplier, and one that did not start at 0 is too large. */
+	if (data.cyc2ns_mul >> data.cyc2ns_shift > 1 || rdtsc() >> 62)
 		return;
 	this_cpu_write(sched_clock_scale.offset, data.cyc2ns_offset);
 	/* Pairs with smp_rmb() in sched_clock_from_cycles(). */
