@@ -4,6 +4,7 @@
  * from callbacks, changed while functions get the action or lose it.
  */
 #include <linux/hashtable.h>
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -16,8 +17,9 @@ struct mapping {
 	void			*data;
 };
 
+/* So many buckets that it can have each function of a kernel. */
 struct ftrace_func_mapper {
-	DECLARE_HASHTABLE(map, 8);
+	DECLARE_HASHTABLE(map, 12);
 };
 
 /**
@@ -27,7 +29,7 @@ struct ftrace_func_mapper {
  */
 struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
 {
-	return kzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
+	return kvzalloc(sizeof(struct ftrace_func_mapper), GFP_KERNEL);
 }
 
 /**
@@ -118,5 +120,5 @@ void free_ftrace_func_mapper(struct ftrace_func_mapper *mapper, ftrace_mapper_fu
 		if (free_func)
 			free_func(data);
 	}
-	kfree(mapper);
+	kvfree(mapper);
 }
