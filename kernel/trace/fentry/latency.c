@@ -64,6 +64,8 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct profile_entry *const *x = a, *const *y = b;
 
+	/* There may be many, and sort() does not do it. */
+	cond_resched();
 	return (*x)->ip < (*y)->ip ? -1 : (*x)->ip > (*y)->ip;
 }
 
@@ -72,6 +74,7 @@ static int compare_latency(const void *a, const void *b)
 	const struct latency *x = a, *y = b;
 	int ret = x->key < y->key ? -1 : x->key > y->key;
 
+	cond_resched();
 	return ascending ? ret : -ret;
 }
 
@@ -96,6 +99,7 @@ static unsigned int find_entries(const struct cpumask *cpus, const struct profil
 	int cpu;
 
 	for_each_cpu(cpu, cpus) {
+		cond_resched();
 		entry = per_cpu(profile_tables, cpu).entries;
 		for (; nr < max && (entry = profile_entry_from(entry)); entry++) {
 			if (!READ_ONCE(entry->latency))
@@ -118,7 +122,7 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 	guard(mutex)(&profile_mutex);
 
 	nr = find_entries(cpus, NULL, UINT_MAX);
-	found = kvcalloc(nr + 1, sizeof(*found), GFP_KERNEL);
+	found = kvcalloc(nr + 1, sizeof(*found), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	if (!found)
 		return NULL;
 	/* There may be more by now. */
@@ -128,12 +132,13 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 	for (i = 0; i < nr; i++)
 		nr_functions += !i || found[i]->ip != found[i - 1]->ip;
 
-	list = kvzalloc(struct_size(list, latency, nr_functions), GFP_KERNEL);
+	list = kvzalloc(struct_size(list, latency, nr_functions), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	if (!list)
 		return NULL;
 	for (i = 0; i < nr; i++) {
 		struct latency *latency = &list->latency[list->nr];
 
+		cond_resched();
 		latency->ip = found[i]->ip;
 		times_merge(&latency->times.total, &found[i]->latency->total);
 		times_merge(&latency->times.self, &found[i]->latency->self);

@@ -116,7 +116,7 @@ static int tables_init(void)
 			memset(table->entries, 0, nr * sizeof(*entries));
 			continue;
 		}
-		entries = kvcalloc(nr + 1, sizeof(*entries), GFP_KERNEL);
+		entries = kvcalloc(nr + 1, sizeof(*entries), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 		if (!entries)
 			return -ENOMEM;
 		entries[nr].hits = 1;

@@ -49,7 +49,8 @@ static int pool_grow(struct latency_pool *pool)
 	struct profile_latency *chunk;
 
 	while (pool->nr < nr_entries() && pool->nr < READ_ONCE(pool->used) + CHUNK) {
-		chunk = kvcalloc(CHUNK, sizeof(*chunk), GFP_KERNEL | __GFP_NOWARN);
+		chunk = kvcalloc(CHUNK, sizeof(*chunk),
+				 GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 		if (!chunk)
 			return -ENOMEM;
 		pool->chunk[pool->nr / CHUNK] = chunk;
