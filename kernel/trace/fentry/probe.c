@@ -237,15 +237,15 @@ int register_ftrace_function_probe(char *glob, struct trace_array *tr,
 
 /**
  * unregister_ftrace_function_probe_func - take an action off functions
- * @glob: which functions; NULL, empty or "*": all
+ * @glob: which functions, without !; NULL, empty or "*": all
  * @tr: in which instance
  * @action: what is no longer to be done
  *
  * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0, -ENODEV if the action is attached to nothing or after ftrace_kill(); if not
- * all are meant, also -EINVAL if it is not attached to a function that matches, -ENOMEM, or
- * an error of fentry_ops_set_filter().
+ * all are meant, also -EINVAL if it is not attached to a function that matches or @glob begins
+ * with !, -ENOMEM, or an error of fentry_ops_set_filter().
  */
 int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 					  struct ftrace_probe_ops *action)
@@ -254,7 +254,8 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	struct ftrace_func_probe *probe;
 	int ret;
 
-	if (WARN_ON(glob && glob[0] == '!'))
+	/* What had it twice in the file */
+	if (glob && glob[0] == '!')
 		return -EINVAL;
 
 	guard(mutex)(&probes_mutex);

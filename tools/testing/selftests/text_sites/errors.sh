@@ -27,7 +27,7 @@ unknown_commands()
 	echo vfs_read > set_ftrace_filter
 	for word in vfs_read:nonsense vfs_read: :traceoff:x vfs_read:traceoff:x \
 		vfs_read:enable_event vfs_read:enable_event:no:such no_such:traceoff \
-		'!vfs_read:traceoff' vfs_read:snapshot:-x; do
+		'!vfs_read:traceoff' '!!vfs_read:traceoff' vfs_read:snapshot:-x; do
 		if ( echo "$word" >> set_ftrace_filter ) 2>/dev/null; then
 			fail "'$word' was taken"
 		fi
