@@ -231,8 +231,14 @@ is_read('a kernel that dies in a suite of ours', <<'LOG', <<'EXPECTED', 0, 'cons
 [    1.000001]     # Subtest: fentry_set
 [    1.000001]     1..2
 [    1.000003]     ok 1 first
+[    1.000003]         # Subtest: second
+[    1.000003]         not ok 1 with something
+[    1.000003]     not ok 2 second
+[    1.000003]     not ok 3 third
 [    1.000004] BUG: kernel NULL pointer dereference, address: 0000000000000000
 LOG
+fail fentry_set: second: with something
+fail fentry_set: third
 fail fentry_set: the suite did not end
 fail kernel log: BUG: kernel NULL pointer dereference, address: 0000000000000000
 EXPECTED
