@@ -4,7 +4,6 @@
  * from callbacks, changed while functions get the action or lose it.
  */
 #include <linux/hashtable.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
@@ -17,7 +16,7 @@ struct mapping {
 	void			*data;
 };
 
-/* So many buckets that it can have each function of a kernel. */
+/* With 4096 buckets, chains stay short even if it has every function of the kernel. */
 struct ftrace_func_mapper {
 	DECLARE_HASHTABLE(map, 12);
 };
