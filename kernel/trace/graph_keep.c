@@ -139,8 +139,9 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 }
 
 /*
- * Is it the task itself that calls? In the first and the last functions of an interrupt it is not
- * counted as one, but interrupts are off there. A task that has them off does it later.
+ * Is it the task itself that calls? in_task() is also true in irq_enter_rcu(), before the
+ * interrupt is counted as one, and at the end of irq_exit_rcu(). Interrupts are off there. If
+ * they are off in the task, its stale tree waits for a later call.
  */
 static bool task_calls(void)
 {
@@ -450,13 +451,14 @@ static void wait_for_trees(void)
  * graph_keep_forget_trees - take the trees out of the words of all tasks
  * @pool: where they are; no user of fgraph is registered with it any more
  *
- * When a user of fgraph is registered with the same index again, words become 0 first, but for
- * those of threads that have exited so far that they are in no list any more. Such a thread may
- * still call functions, and would find a tree.
+ * register_ftrace_graph() clears the words of the index that it assigns, but only those of tasks
+ * in the list of processes. A thread that release_task() has unhashed still calls functions, and
+ * would follow the word that it has had since this pool was in use.
  *
- * Nobody writes a tree into a word meanwhile, see wait_for_trees(). A word that another user has
- * by now is not one with a tree of this pool. The threads that are in no list have passed
- * exit_tasks_rcu_start(), so they are waited for until they are gone.
+ * wait_for_trees() has returned, so nobody adds such a word meanwhile. If the index has another
+ * user by now, its words do not point into this pool, and are left alone. Threads that were
+ * unhashed already have passed exit_tasks_rcu_start(): synchronize_rcu_tasks() waits until they
+ * are gone.
  *
  * Context: may sleep.
  */

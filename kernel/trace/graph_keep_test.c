@@ -419,7 +419,10 @@ static void keep_units(struct kunit *kunit)
 	KUNIT_EXPECT_EQ(kunit, graph_keep_units(">>>", in_ns, 3), -E2BIG);
 }
 
-/* What the test's own task has, as if it were in a tree, and as if another user had the index */
+/*
+ * The word of the test's own task is cleared if it has a page of the pool, be it the first or the
+ * last one. What is in @none are words of other users, or just outside of the pool: they stay.
+ */
 static void keep_forgotten(struct kunit *kunit)
 {
 	unsigned long *stack = current->ret_stack, *var, saved;

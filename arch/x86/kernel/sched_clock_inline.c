@@ -32,7 +32,7 @@ static void scale_update(void)
 		return;
 	cyc2ns_read_begin(&data);
 	cyc2ns_read_end();
-	/* A slow counter has no such multiplier, and one that did not start at 0 is too large. */
+	/* The multiplier of a slow counter does not fit, nor a value that firmware has set high. */
 	if (data.cyc2ns_mul >> data.cyc2ns_shift > 1 || rdtsc() >> 62)
 		return;
 	this_cpu_write(sched_clock_scale.offset, data.cyc2ns_offset);

@@ -64,7 +64,7 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct profile_entry *const *x = a, *const *y = b;
 
-	/* There may be many, and sort() does not do it. */
+	/* sort() does not, and there may be millions of entries. */
 	cond_resched();
 	return (*x)->ip < (*y)->ip ? -1 : (*x)->ip > (*y)->ip;
 }

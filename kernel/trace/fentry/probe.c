@@ -254,7 +254,7 @@ int unregister_ftrace_function_probe_func(char *glob, struct trace_array *tr,
 	struct ftrace_func_probe *probe;
 	int ret;
 
-	/* What had it twice in the file */
+	/* set_ftrace_filter takes off one '!' of "!!function:command". */
 	if (glob && glob[0] == '!')
 		return -EINVAL;
 

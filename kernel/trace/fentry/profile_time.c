@@ -48,6 +48,7 @@ static int pool_grow(struct latency_pool *pool)
 {
 	struct profile_latency *chunk;
 
+	/* Without __GFP_RETRY_MAYFAIL, tasks would be killed for it. */
 	while (pool->nr < nr_entries() && pool->nr < READ_ONCE(pool->used) + CHUNK) {
 		chunk = kvcalloc(CHUNK, sizeof(*chunk),
 				 GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
