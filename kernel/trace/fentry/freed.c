@@ -5,6 +5,7 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/rbtree_latch.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
@@ -14,7 +15,8 @@
 
 /**
  * struct freed_func - a function whose text has been freed
- * @list: all of them, changes under ftrace_lock, read under RCU
+ * @node: in the tree of all of them, by address
+ * @list: all of them, in the order that kallsyms has them
  * @rcu: for freeing
  * @mod: the module it is of
  * @ip: its address
@@ -22,6 +24,7 @@
  * @name: its name
  */
 struct freed_func {
+	struct latch_tree_node	node;
 	struct list_head	list;
 	struct rcu_head		rcu;
 	struct module		*mod;
@@ -29,7 +32,62 @@ struct freed_func {
 	char			name[];
 };
 
+/*
+ * Both change under ftrace_lock and are read under RCU. A trace of stacks may be printed by a
+ * non-maskable interrupt that comes in the middle of a change, which the tree can do.
+ */
 static LIST_HEAD(freed_funcs);
+static struct latch_tree_root freed_tree;
+
+/* Addresses, @last among them */
+struct freed_range {
+	unsigned long start, last;
+};
+
+static bool freed_less(struct latch_tree_node *a, struct latch_tree_node *b)
+{
+	return container_of(a, struct freed_func, node)->ip <
+	       container_of(b, struct freed_func, node)->ip;
+}
+
+/* Is the range @key before the function @node (-1), after it (1), or do they overlap? */
+static int freed_cmp(void *key, struct latch_tree_node *node)
+{
+	const struct freed_func *func = container_of(node, struct freed_func, node);
+	const struct freed_range *range = key;
+
+	if (range->last < func->ip)
+		return -1;
+	return range->start >= func->ip + func->size;
+}
+
+static const struct latch_tree_ops freed_ops = { .less = freed_less, .comp = freed_cmp };
+
+static struct freed_func *freed_find(unsigned long start, unsigned long size)
+{
+	struct freed_range range = { .start = start, .last = start + size - 1 };
+	struct latch_tree_node *node = latch_tree_find(&range, &freed_tree, &freed_ops);
+
+	return node ? container_of(node, struct freed_func, node) : NULL;
+}
+
+static void freed_remove(struct freed_func *func)
+{
+	latch_tree_erase(&func->node, &freed_tree, &freed_ops);
+	list_del_rcu(&func->list);
+	kfree_rcu(func, rcu);
+}
+
+/* Where other text was and has been freed before, the name of the last is what is kept. */
+static void freed_add(struct freed_func *func)
+{
+	struct freed_func *former;
+
+	while ((former = freed_find(func->ip, func->size)))
+		freed_remove(former);
+	latch_tree_insert(&func->node, &freed_tree, &freed_ops);
+	list_add_rcu(&func->list, &freed_funcs);
+}
 
 /*
  * Remember the names of functions that are about to go, by their sites. Without memory
@@ -52,7 +110,7 @@ void fentry_keep_symbols(struct module *mod, const struct fentry_filter *gone)
 		func->ip = gone->ip[i] - offset;
 		func->size = size;
 		memcpy(func->name, name, len);
-		list_add_rcu(&func->list, &freed_funcs);
+		freed_add(func);
 	}
 }
 
@@ -62,10 +120,8 @@ void fentry_drop_symbols(struct module *mod)
 	struct freed_func *func, *next;
 
 	list_for_each_entry_safe(func, next, &freed_funcs, list) {
-		if (func->mod != mod)
-			continue;
-		list_del_rcu(&func->list);
-		kfree_rcu(func, rcu);
+		if (func->mod == mod)
+			freed_remove(func);
 	}
 }
 
@@ -89,20 +145,19 @@ int ftrace_mod_address_lookup(unsigned long addr, unsigned long *size, unsigned 
 	const struct freed_func *func;
 
 	guard(preempt)();
-	list_for_each_entry_rcu(func, &freed_funcs, list, true) {
-		if (addr - func->ip >= func->size)
-			continue;
-		if (size)
-			*size = func->size;
-		if (off)
-			*off = addr - func->ip;
-		if (modname)
-			*modname = func->mod->name;
-		if (modbuildid)
-			*modbuildid = module_buildid(func->mod);
-		return strscpy(sym, func->name, KSYM_NAME_LEN);
-	}
-	return 0;
+	func = freed_find(addr, 1);
+	if (!func)
+		return 0;
+
+	if (size)
+		*size = func->size;
+	if (off)
+		*off = addr - func->ip;
+	if (modname)
+		*modname = func->mod->name;
+	if (modbuildid)
+		*modbuildid = module_buildid(func->mod);
+	return strscpy(sym, func->name, KSYM_NAME_LEN);
 }
 
 /*

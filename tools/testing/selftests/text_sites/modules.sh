@@ -73,6 +73,31 @@ loaded_while_everything_is_traced()
 	rmmod $MOD
 }
 
+init_functions_keep_their_names()
+{
+	local module names
+	need_module
+	[ -e "$HERE/test_modules/held_function.ko" ] || skip "no module held_function"
+	trap 'rmmod held_function 2>/dev/null || :; rmmod $MOD 2>/dev/null || :' EXIT
+	echo ':mod:held_function' > set_ftrace_filter
+	echo ":mod:$MOD" >> set_ftrace_filter
+	echo function > current_tracer
+	# It is the function's own name or init_module, whichever is found first.
+	names="(held_function_init|dummy_init_module|init_module)"
+	for module in held_function $MOD; do
+		echo > trace
+		modprobe $module 2> /dev/null || insmod "$HERE/test_modules/$module.ko"
+		# Before other text comes to where it was, which may be the next module's.
+		equal "in the trace" "$(grep -cE ": $names <-do_one_initcall\$" trace)" 1
+	done
+	for module in held_function $MOD; do
+		equal "names of $module" "$(grep -cE " T $names\s\[$module\]\$" /proc/kallsyms)" 1
+	done
+	rmmod $MOD
+	equal "names that are left" "$(grep -E " T $names\s\[.*\]\$" /proc/kallsyms |
+		grep -o '\[.*')" '[held_function]'
+}
+
 filter_by_module()
 {
 	need_module
@@ -234,8 +259,8 @@ an_ops_that_a_module_leaves_behind()
 }
 
 run_tests a_name_that_is_too_long_is_cut sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
-	loaded_while_everything_is_traced filter_by_module a_filter_waits_for_its_module \
-	waiting_filters_are_dropped an_unloaded_module_leaves_the_filter \
-	a_file_held_open_while_the_module_goes many_modules_one_after_the_other \
-	the_number_of_sites_is_right_again an_ops_that_a_module_leaves_behind \
-	coming_and_going_while_tracing
+	loaded_while_everything_is_traced init_functions_keep_their_names filter_by_module \
+	a_filter_waits_for_its_module waiting_filters_are_dropped \
+	an_unloaded_module_leaves_the_filter a_file_held_open_while_the_module_goes \
+	many_modules_one_after_the_other the_number_of_sites_is_right_again \
+	an_ops_that_a_module_leaves_behind coming_and_going_while_tracing
