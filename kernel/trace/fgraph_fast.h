@@ -41,6 +41,12 @@ static inline unsigned long fgraph_fast_word(int idx)
 	return FGRAPH_FAST_WORD | (BIT(FGRAPH_FAST_SHIFT) << idx);
 }
 
+/* The word that the user with this index has in a task's shadow stack */
+static inline unsigned long *fgraph_fast_var(unsigned long *stack, int idx)
+{
+	return &stack[FGRAPH_FAST_VARS + idx];
+}
+
 void fgraph_fast_update(void);
 int function_graph_enter_slow(unsigned long ret, unsigned long func,
 			      unsigned long frame_pointer, unsigned long *retp,

@@ -370,7 +370,7 @@ static void graph_keep_exit(void *data, struct task_struct *task)
 
 	if (idx < 0 || !stack)
 		return;
-	var = &stack[FGRAPH_FAST_VARS + idx];
+	var = fgraph_fast_var(stack, idx);
 	word = *var;
 	if (!(word & GRAPH_KEEP_TREE))
 		return;
@@ -473,7 +473,7 @@ void graph_keep_forget_trees(const struct graph_keep_pool *pool)
 	for_each_process_thread(process, task) {
 		if (!task->ret_stack)
 			continue;
-		var = &task->ret_stack[FGRAPH_FAST_VARS + pool->idx];
+		var = fgraph_fast_var(task->ret_stack, pool->idx);
 		word = READ_ONCE(*var);
 		if ((word & GRAPH_KEEP_TREE) && graph_keep_pool_has(pool, graph_keep_tree(word)))
 			cmpxchg(var, word, 0);

@@ -421,12 +421,12 @@ static void keep_units(struct kunit *kunit)
 
 /*
  * The word of the test's own task is cleared if it has a page of the pool, be it the first or the
- * last one. What is in @none are words of other users, or just outside of the pool: they stay.
+ * last one. What is in @others are words of other users, or just outside of the pool: they stay.
  */
 static void keep_forgotten(struct kunit *kunit)
 {
 	unsigned long *stack = current->ret_stack, *var, saved;
-	unsigned long none[5] = { 0, TRACE_GRAPH_NOTRACE, GRAPH_KEEP_LOST };
+	unsigned long others[5] = { 0, TRACE_GRAPH_NOTRACE, GRAPH_KEEP_LOST };
 	struct keep_test test;
 
 	begin_tree(kunit, &test, 2, 2, 1);
@@ -435,7 +435,7 @@ static void keep_forgotten(struct kunit *kunit)
 		WRITE_ONCE(current->ret_stack, kunit_kzalloc(kunit, PAGE_SIZE, GFP_KERNEL));
 	KUNIT_ASSERT_NOT_NULL(kunit, current->ret_stack);
 	test.pool->idx = FGRAPH_FAST_NR - 1;
-	var = &current->ret_stack[FGRAPH_FAST_VARS + test.pool->idx];
+	var = fgraph_fast_var(current->ret_stack, test.pool->idx);
 	saved = *var;
 
 	for (unsigned int page = 0; page < test.pool->nr; page++) {
@@ -444,12 +444,12 @@ static void keep_forgotten(struct kunit *kunit)
 		graph_keep_forget_trees(test.pool);
 		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), 0);
 	}
-	none[3] = (unsigned long)test.pool->pages;
-	none[4] = (unsigned long)test.pool->pages + test.pool->nr * PAGE_SIZE + GRAPH_KEEP_TREE;
-	for (int i = 0; i < ARRAY_SIZE(none); i++) {
-		WRITE_ONCE(*var, none[i]);
+	others[3] = (unsigned long)test.pool->pages;
+	others[4] = (unsigned long)test.pool->pages + test.pool->nr * PAGE_SIZE + GRAPH_KEEP_TREE;
+	for (int i = 0; i < ARRAY_SIZE(others); i++) {
+		WRITE_ONCE(*var, others[i]);
 		graph_keep_forget_trees(test.pool);
-		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), none[i]);
+		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), others[i]);
 	}
 
 	WRITE_ONCE(*var, saved);
