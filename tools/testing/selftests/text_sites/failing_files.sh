@@ -133,11 +133,15 @@ tracers_go()
 {
 	local tracer
 	begin_tracing
-	for tracer in function function_graph irqsoff wakeup wakeup_rt blk; do
+	# Each page of the snapshot buffer is an allocation.
+	echo 64 > buffer_size_kb
+	for tracer in function function_graph irqsoff preemptoff preemptirqsoff \
+			wakeup wakeup_rt wakeup_dl blk; do
 		grep -qw $tracer available_tracers || continue
 		change current_tracer nop $tracer
 		change current_tracer $tracer nop
 	done
+	echo 1408 > buffer_size_kb
 	end_tracing
 }
 
@@ -145,20 +149,19 @@ tracers_of_latencies_trace_functions()
 {
 	local tracer
 	begin_tracing
-	for tracer in irqsoff wakeup; do
+	echo 8 > buffer_size_kb
+	for tracer in irqsoff preemptoff preemptirqsoff wakeup; do
 		grep -qw $tracer available_tracers || continue
 		echo $tracer > current_tracer
 		on_and_off options/function-trace
 		on_and_off options/display-graph
 		echo nop > current_tracer
-		# Each page of the snapshot buffer is an allocation.
-		echo 8 > buffer_size_kb
 		echo 1 > options/display-graph
 		change current_tracer nop $tracer
 		echo nop > current_tracer
 		echo 0 > options/display-graph
-		echo 1408 > buffer_size_kb
 	done
+	echo 1408 > buffer_size_kb
 	end_tracing
 }
 
