@@ -157,8 +157,7 @@ few()
 
 need_event_batches()
 {
-	zcat /proc/config.gz | grep -q '^CONFIG_TRACEPOINT_BATCH=y' ||
-		skip "tracepoints without jump functions"
+	configured TRACEPOINT_BATCH || skip "tracepoints without jump functions"
 }
 
 # In an instance of their own, so that the event that counts stays on

@@ -9,8 +9,7 @@
 start()
 {
 	[ -e /sys/kernel/btf/vmlinux ] || skip "no BTF"
-	zcat /proc/config.gz | grep -q '^CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y' ||
-		skip "no direct calls"
+	configured DYNAMIC_FTRACE_WITH_DIRECT_CALLS || skip "no direct calls"
 	[ -x "$HERE/bpf_functions" ] || skip "libbpf was not there to compile bpf_functions"
 	coproc BPF { exec "$HERE/bpf_functions"; }
 	bpf_pid=$!

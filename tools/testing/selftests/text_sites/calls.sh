@@ -16,8 +16,7 @@ need_ops_test()
 
 need_direct()
 {
-	zcat /proc/config.gz | grep -q '^CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y' ||
-		skip "no direct calls"
+	configured DYNAMIC_FTRACE_WITH_DIRECT_CALLS || skip "no direct calls"
 	need_ops_test
 }
 
@@ -201,8 +200,7 @@ no_filter_is_everything()
 
 filters_freed_while_in_use()
 {
-	zcat /proc/config.gz | grep -q '^CONFIG_TEXT_SITES=y' ||
-		skip "this engine goes on using them"
+	configured TEXT_SITES || skip "this engine goes on using them"
 	need_ops_test
 	local before
 	ok ip a f
@@ -391,8 +389,7 @@ left_when_the_module_goes()
 
 a_table_that_refers_to_data()
 {
-	zcat /proc/config.gz | grep -q '^CONFIG_FTRACE_ENGINE_TEXT_SITES=y' ||
-		skip "not this engine's format of tables"
+	configured FTRACE_ENGINE_TEXT_SITES || skip "not this engine's format of tables"
 	local before
 	before=$(nr_available)
 	dmesg -c > /dev/null

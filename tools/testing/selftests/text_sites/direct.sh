@@ -10,8 +10,7 @@ MODULE="$HERE/test_modules/functions_many.ko"
 
 begin()
 {
-	zcat /proc/config.gz | grep -q '^CONFIG_FTRACE_ENGINE_TEXT_SITES=y' ||
-		skip "this engine has no such calls"
+	configured FTRACE_ENGINE_TEXT_SITES || skip "this engine has no such calls"
 	insmod "$HERE/test_modules/direct_many.ko" || fail "cannot load direct_many"
 	trap 'stop_jobs; end' EXIT
 }

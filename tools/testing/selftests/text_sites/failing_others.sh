@@ -434,8 +434,7 @@ programs_of_bpf_come()
 	local all
 	begin_failing
 	[ -e /sys/kernel/btf/vmlinux ] || skip "no BTF"
-	zcat /proc/config.gz | grep -q '^CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y' ||
-		skip "no direct calls"
+	configured DYNAMIC_FTRACE_WITH_DIRECT_CALLS || skip "no direct calls"
 	# When all fail, alloc_vmap_area() warns: it cannot split what is free.
 	alone=1 each none_attached bpf ksys_lseek
 	echo 'vfs_*' > set_ftrace_filter

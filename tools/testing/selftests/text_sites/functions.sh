@@ -47,10 +47,16 @@ reset_tracing()
 	echo 1 > tracing_on
 }
 
-# configured OPTION: the kernel was configured with it, as far as it says
+# configuration: of the running kernel, if it shows that, or its package does
+configuration() { zcat /proc/config.gz 2> /dev/null || cat "/boot/config-$(uname -r)" 2> /dev/null; }
+
+# configured OPTION[=VALUE]: the kernel was configured with it, if that can be told
 configured()
 {
-	[ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep -qx "CONFIG_$1=[ym]"
+	local option=$1 all
+	[[ $option = *=* ]] || option+='=[ym]'
+	all=$(configuration) || return 0
+	grep -qx "CONFIG_$option" <<< "$all"
 }
 
 # Kernels that cannot trace functions have text sites of other kinds.

@@ -26,7 +26,7 @@ need()
 }
 
 # Whether they are patched, or variables
-patched() { zcat /proc/config.gz | grep -q '^CONFIG_IMMEDIATE_VALUES=y'; }
+patched() { configured IMMEDIATE_VALUES; }
 
 set_and_read()
 {

@@ -30,10 +30,7 @@ need_provider()
 }
 
 # Whether they are patched, or pointers
-patched()
-{
-	zcat /proc/config.gz | grep -q '^CONFIG_JUMP_FUNCTION=y'
-}
+patched() { configured JUMP_FUNCTION; }
 
 # What the sample's functions return, on one line
 results()

@@ -51,7 +51,8 @@ install_tests()
 		return
 	modular || return 0
 	test_modules text_sites || return
-	! has LIVEPATCH || test_modules livepatch
+	! has LIVEPATCH || test_modules livepatch || return
+	has SAMPLES || samples
 }
 
 # test_modules COLLECTION: its modules (the runner's own rule would compile them
@@ -65,6 +66,18 @@ test_modules()
 	for module in "$build"/*.ko; do
 		strip --strip-debug -o "$to/${module##*/}" "$module" || return
 	done
+}
+
+# samples: the same modules as for a kernel that was configured with them
+samples()
+{
+	local build=$OUT/test_modules/samples options
+	mapfile -t options < <(sed -n '/^CONFIG_SAMPLE_[A-Z_]*=m$/p' \
+		"$HARNESS"/config/{machine,engine-text_sites}.config)
+	mkdir -p "$build"
+	rsync -r "$TREE/samples/" "$build/" &&
+		kbuild M="$build" -j"$JOBS" "${options[@]}" modules &&
+		kbuild M="$build" INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install
 }
 
 # compile_init: what stands in for init where the programs do not run, for any processor and
@@ -93,6 +106,8 @@ untested || logged "$LOG/kselftest-$KERNEL.log" "compiling the tests" install_te
 	fail_with "$LOG/kselftest-$KERNEL.log" "the tests do not compile"
 [ -z "$SYSROOT" ] || logged "$log" "compiling init_486" compile_init ||
 	fail_with "$log" "init_486 does not compile"
+install -D -m 644 "$OUT/.config" \
+	"$OUT/mod/boot/config-$(cat "$OUT/include/config/kernel.release")"
 logged "$log" "packing" "$HARNESS/vm/rootfs.sh" "$OUT/mod" "$kselftest" \
 	"$ROOTFS.cpio" "$SYSROOT" ||
 	fail_with "$log" "cannot pack"

@@ -1,14 +1,15 @@
 #!/bin/bash
-# rootfs.sh MODULES KSELFTEST OUTPUT [SYSROOT]: packs the machine's root file system:
+# rootfs.sh INSTALLED KSELFTEST OUTPUT [SYSROOT]: packs the machine's root file system:
 # the programs named in the file `programs`, which are installed or unpacked in SYSROOT, with
-# their libraries, the folder MODULES (what modules_install made) and the folder KSELFTEST.
+# their libraries, what is installed of the kernel in the folder INSTALLED (its modules, and its
+# configuration in boot) and the folder KSELFTEST.
 #
 # Not compressed: the emulated processor would take longer to unpack it than
 # the host takes to load it.
 set -eu -o pipefail
 export PATH="$PATH:/usr/sbin:/sbin" LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-modules=$1 kselftest=$2 output=$3 sysroot=${4:-}
+installed=$1 kselftest=$2 output=$3 sysroot=${4:-}
 
 root=$output.dir
 rm -rf "$root"
@@ -117,7 +118,8 @@ echo '. /usr/share/bash-completion/bash_completion' >"$root/root/.bashrc"
 cp "$here/init" "$root/init"
 cp "$here/pick" "$root/usr/bin/pick"
 chmod 755 "$root/init" "$root/usr/bin/pick"
-cp -a "$modules/lib/modules" "$root/usr/lib/modules"
+cp -a "$installed/lib/modules" "$root/usr/lib/modules"
+cp -a "$installed/boot" "$root/boot"
 # links to where the kernel was built
 rm -f "$root"/usr/lib/modules/*/{build,source}
 cp -a "$kselftest/." "$root/kselftest/"
