@@ -118,14 +118,15 @@ when_the_targets_module_goes_they_are_the_default_again()
 
 modules_come_and_go_while_they_are_called()
 {
-	need_sample
+	need_provider
 	patched || skip "pointers are not looked after"
 	endlessly 'mapfile -t < $DIR/all'
 	local i
 	for ((i = 0; i < 5; i++)); do
-		insmod "$HERE/test_modules/$PROVIDER.ko"
 		rmmod $PROVIDER
+		insmod "$HERE/test_modules/$PROVIDER.ko"
 	done
+	rmmod $PROVIDER
 	stop_endless
 	equal "after all" "$(results)" "0 1 12 123"
 	rmmod $SAMPLE

@@ -12,6 +12,7 @@ log=$LOG/rootfs-$KERNEL.log
 [ -z "$SYSROOT" ] || "$HARNESS/step/sysroot.sh"
 done_stamp=rootfs-$KERNEL
 kselftest=$BUILD/rootfs/$KERNEL.kselftest
+with_samples=()
 # What compiles programs for the other width, for which this system may have no asm/
 other=("$COMPILER" -m32 -idirafter "$OUT/usr/include")
 
@@ -50,9 +51,9 @@ install_tests()
 			"${compiler[@]}" --no-print-directory install ||
 		return
 	modular || return 0
+	has SAMPLES || samples || return
 	test_modules text_sites || return
-	! has LIVEPATCH || test_modules livepatch || return
-	has SAMPLES || samples
+	! has LIVEPATCH || test_modules livepatch
 }
 
 # test_modules COLLECTION: its modules (the runner's own rule would compile them
@@ -62,22 +63,24 @@ test_modules()
 	local build=$OUT/test_modules/$1 to=$kselftest/$1/test_modules module
 	mkdir -p "$build" "$to"
 	rsync -r "$TREE/tools/testing/selftests/$1/test_modules/" "$build/" &&
-		kbuild M="$build" -j"$JOBS" modules || return
+		kbuild M="$build" -j"$JOBS" "${with_samples[@]}" modules || return
 	for module in "$build"/*.ko; do
 		strip --strip-debug -o "$to/${module##*/}" "$module" || return
 	done
 }
 
-# samples: the same modules as for a kernel that was configured with them
+# samples: the same modules as for a kernel that was configured with them. Tests depend on some.
 samples()
 {
-	local build=$OUT/test_modules/samples options
-	mapfile -t options < <(sed -n '/^CONFIG_SAMPLE_[A-Z_]*=m$/p' \
+	local build=$OUT/test_modules/samples
+	mapfile -t with_samples < <(sed -n '/^CONFIG_SAMPLE_[A-Z_]*=m$/p' \
 		"$HARNESS"/config/{machine,engine-text_sites}.config)
 	mkdir -p "$build"
 	rsync -r "$TREE/samples/" "$build/" &&
-		kbuild M="$build" -j"$JOBS" "${options[@]}" modules &&
-		kbuild M="$build" INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install
+		kbuild M="$build" -j"$JOBS" "${with_samples[@]}" modules &&
+		kbuild M="$build" INSTALL_MOD_PATH="$OUT/mod" INSTALL_MOD_STRIP=1 modules_install ||
+		return
+	with_samples+=(KBUILD_EXTRA_SYMBOLS="$build/Module.symvers")
 }
 
 # compile_init: what stands in for init where the programs do not run, for any processor and
