@@ -33,8 +33,8 @@ struct freed_func {
 };
 
 /*
- * Both change under ftrace_lock and are read under RCU. A trace of stacks may be printed by a
- * non-maskable interrupt that comes in the middle of a change, which the tree can do.
+ * Both change under ftrace_lock and are read under RCU. A non-maskable interrupt may print a
+ * stack in the middle of a change: the tree can be searched even then.
  */
 static LIST_HEAD(freed_funcs);
 static struct latch_tree_root freed_tree;
@@ -78,7 +78,7 @@ static void freed_remove(struct freed_func *func)
 	kfree_rcu(func, rcu);
 }
 
-/* Where other text was and has been freed before, the name of the last is what is kept. */
+/* Of functions that were at the same addresses, one after the other, the last is kept. */
 static void freed_add(struct freed_func *func)
 {
 	struct freed_func *former;
