@@ -34,12 +34,12 @@ struct freed_func {
 
 /*
  * Both change under ftrace_lock and are read under RCU. A non-maskable interrupt may print a
- * stack in the middle of a change: the tree can be searched even then.
+ * stack during a change: a latched tree can be searched even then.
  */
 static LIST_HEAD(freed_funcs);
 static struct latch_tree_root freed_tree;
 
-/* Addresses, @last among them */
+/* Addresses from @start to @last, inclusive */
 struct freed_range {
 	unsigned long start, last;
 };
@@ -78,7 +78,7 @@ static void freed_remove(struct freed_func *func)
 	kfree_rcu(func, rcu);
 }
 
-/* Of functions that were at the same addresses, one after the other, the last is kept. */
+/* A function replaces those that were freed at its addresses before. */
 static void freed_add(struct freed_func *func)
 {
 	struct freed_func *former;

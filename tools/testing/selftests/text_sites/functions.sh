@@ -47,8 +47,11 @@ reset_tracing()
 	echo 1 > tracing_on
 }
 
-# configuration: of the running kernel, if it shows that, or its package does
-configuration() { zcat /proc/config.gz 2> /dev/null || cat "/boot/config-$(uname -r)" 2> /dev/null; }
+# configuration: prints that of the running kernel; fails if neither it nor its package shows it
+configuration()
+{
+	zcat /proc/config.gz 2> /dev/null || cat "/boot/config-$(uname -r)" 2> /dev/null
+}
 
 # configured OPTION[=VALUE]: the kernel was configured with it, if that can be told
 configured()
