@@ -160,7 +160,7 @@ round_of()
 	if [ $(($1 % 20)) = 0 ]; then
 		echo 1000
 	else
-		echo 250
+		echo 500
 	fi
 }
 
