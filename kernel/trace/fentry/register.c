@@ -413,6 +413,9 @@ static int scope_apply(struct ftrace_ops *ops, const struct fentry_scope *old,
 		scope_put(hashes, old);
 		swap(change.old, change.new);
 		fentry_apply(&change);
+		/* fentry_shared_callback() may have called what only @new names. */
+		if (change.nr && fentry_sets_shared())
+			fentry_sets_sync();
 	}
 	return ret;
 }
