@@ -569,8 +569,9 @@ static int ftrace_enabled_handler(const struct ctl_table *table, int write,
 	if (fentry_dead)
 		return -ENODEV;
 	ret = proc_dointvec(table, write, buffer, lenp, ppos);
-	if (!ret && write && fentry_enabled != !!ftrace_enabled)
-		ret = sites_enable(ftrace_enabled);
+	if (ret || !write || fentry_enabled == !!ftrace_enabled)
+		return ret;
+	ret = sites_enable(ftrace_enabled);
 	if (ret)
 		ftrace_enabled = fentry_enabled;
 	return ret;
