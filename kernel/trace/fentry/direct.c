@@ -128,11 +128,11 @@ static int direct_unregister(struct ftrace_ops *ops)
  */
 int register_ftrace_direct(struct ftrace_ops *ops, unsigned long addr)
 {
+	guard(mutex)(&direct_mutex);
 	if (ops->func || !(ops->flags & FTRACE_OPS_FL_INITIALIZED) ||
 	    (ops->flags & FTRACE_OPS_FL_ENABLED) || !kernel_text_address(addr))
 		return -EINVAL;
 
-	guard(mutex)(&direct_mutex);
 	guard(mutex)(&ops->func_hash->regex_lock);
 	return direct_register(ops, fentry_filter_redirect(filter_of(ops), addr));
 }
