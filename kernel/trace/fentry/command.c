@@ -58,6 +58,7 @@ int __init unregister_ftrace_command(struct ftrace_func_command *cmd)
 	return 0;
 }
 
+/* Without a module, of "pattern:mod", it narrows nothing down. */
 static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 		       const char *func, const char *module, bool is_notrace)
 {
@@ -65,13 +66,13 @@ static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 
 	if (!tr)
 		return -ENODEV;
-	if (!module)
-		return -EINVAL;
 
 	guard(mutex)(&ftrace_lock);
 	ret = fentry_match(filter, func, module);
+	if (ret != -EINVAL || !module)
+		return ret;
 	/* The module may still come. */
-	return ret == -EINVAL ? fentry_waiting_change(tr, func, module, is_notrace) : ret;
+	return fentry_waiting_change(tr, func, module, is_notrace);
 }
 
 /*

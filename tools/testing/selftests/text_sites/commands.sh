@@ -50,6 +50,17 @@ stacktrace()
 	grep -qE "=> $SYSCALL" trace || fail "$(head -n30 trace)"
 }
 
+# "mod" without a module narrows nothing down.
+mod_without_a_module()
+{
+	echo 'vfs_read:mod' > set_ftrace_filter
+	equal "traced" "$(filter)" vfs_read
+	echo '!vfs_read:mod' >> set_ftrace_filter
+	equal "gone" "$(filter)" ""
+	! echo no_such:mod 2> /dev/null > set_ftrace_filter || fail "no_such:mod is taken"
+	equal "still gone" "$(filter)" ""
+}
+
 # The instance's own tracing_on decides whether its stacks are recorded.
 stacktrace_in_an_instance()
 {
@@ -167,5 +178,5 @@ beside_the_tracer()
 }
 
 run_tests traceoff_and_traceon with_a_count on_several_functions stacktrace \
-	stacktrace_in_an_instance dumps_once enable_event snapshot_command \
+	mod_without_a_module stacktrace_in_an_instance dumps_once enable_event snapshot_command \
 	snapshots_beside_a_latency_tracer snapshots_are_counted beside_the_tracer
