@@ -284,15 +284,16 @@ static int named_apply(struct apply *apply, struct ftrace_hash *hash)
 	const struct text_site_table *only = apply->change->table;
 	const struct fentry_scope *new = apply->change->new;
 	const struct fentry_filter *filter = fentry_filter(hash);
+	const unsigned long from = only ? fentry_filter_below(filter, only->start) : 0;
 	struct text_site_table *table;
 	struct text_site *site;
 	int ret;
 
-	for (unsigned long i = 0; i < hash->count; i++) {
+	for (unsigned long i = from; i < hash->count; i++) {
 		const unsigned long ip = filter->ip[i];
 
-		if (only && (ip < only->start || ip >= only->end))
-			continue;
+		if (only && ip >= only->end)
+			break;
 		site = text_site_find(&fentry_sites, ip, ip, &table);
 		if (!site || text_site_addr(site) != ip)
 			continue;

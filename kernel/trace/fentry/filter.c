@@ -202,6 +202,22 @@ struct ftrace_func_entry *ftrace_lookup_ip(struct ftrace_hash *hash, unsigned lo
 	return found ? container_of(found, struct ftrace_func_entry, ip) : NULL;
 }
 
+/* How many of a filter's addresses are below @ip? */
+unsigned long fentry_filter_below(const struct fentry_filter *filter, unsigned long ip)
+{
+	unsigned long below = 0, end = fentry_filter_count(filter);
+
+	while (below < end) {
+		const unsigned long middle = below + (end - below) / 2;
+
+		if (filter->ip[middle] < ip)
+			below = middle + 1;
+		else
+			end = middle;
+	}
+	return below;
+}
+
 /* Is some site in both? NULL is an empty filter. */
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b)
 {

@@ -55,6 +55,7 @@ struct fentry_filter *fentry_filter_subtract(const struct fentry_filter *a,
 int fentry_filter_change(struct fentry_filter **filter, const unsigned long *ip,
 			 unsigned int nr, bool remove);
 void fentry_filter_free(struct fentry_filter *filter);
+unsigned long fentry_filter_below(const struct fentry_filter *filter, unsigned long ip);
 bool fentry_filters_overlap(struct ftrace_hash *a, struct ftrace_hash *b);
 
 /* match.c */
