@@ -35,6 +35,8 @@
 #include <linux/string.h>
 #include <linux/text_site.h>
 
+#include <asm/sections.h>
+
 #define TEXT_LEAF_SIZE	BIT(TEXT_LEAF_SHIFT)
 
 /*
@@ -281,7 +283,7 @@ static void map_lead(const struct text_area *area, const struct text_area *was,
 
 /*
  * In the kernel's own text, only if sites are so many that an index is no larger than half
- * of their records
+ * of their records, and not in what goes when the kernel has started
  */
 static void area_index(struct text_area *area)
 {
@@ -289,7 +291,7 @@ static void area_index(struct text_area *area)
 	unsigned long granule = 0;
 	u32 *index;
 
-	if (!area->table->mod && nr > area->nr)
+	if (!area->table->mod && (nr > area->nr || is_kernel_inittext(area->start)))
 		return;
 	/*
 	 * Reading vmalloc memory may fault on 32-bit x86, and the fault handler has sites in the
