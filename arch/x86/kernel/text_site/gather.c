@@ -91,23 +91,27 @@ void text_poke_gathered(void)
  * text_write - write text that nobody runs
  * @addr: where
  * @src: what
- * @len: how many bytes: at least one, in at most TEXT_WINDOW_PAGES - 1 pages
+ * @len: how many bytes
  *
  * A CPU has to serialise before it runs that.
  *
- * Context: process context, sleeps, takes text_mutex. Interrupts are off while it is written.
+ * Context: process context, sleeps, takes text_mutex. Interrupts are off for PAGE_SIZE bytes at
+ * a time.
  */
 void text_write(void *addr, const void *src, size_t len)
 {
 	struct text_window *window = &gathered.window;
+	size_t part;
 
 	guard(mutex)(&text_mutex);
-	text_window_begin(window);
-	for (size_t i = 0; i < len; i += PAGE_SIZE)
-		text_window_add(window, (unsigned long)addr + i, min(len - i, PAGE_SIZE));
-	text_window_map(window);
-	text_window_open(window);
-	memcpy(addr + window->distance, src, len);
-	text_window_close(window);
-	text_window_unmap(window);
+	for (; len; addr += part, src += part, len -= part) {
+		part = min(len, PAGE_SIZE);
+		text_window_begin(window);
+		text_window_add(window, (unsigned long)addr, part);
+		text_window_map(window);
+		text_window_open(window);
+		memcpy(addr + window->distance, src, part);
+		text_window_close(window);
+		text_window_unmap(window);
+	}
 }
