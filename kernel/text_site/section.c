@@ -64,8 +64,9 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
  *
  * A module's parameters can be written until the module is freed. Nothing undoes a reference to
  * the module's text that is made after text_sites_module_going(). The loader sets
- * MODULE_STATE_GOING before it calls that, so a caller that holds the mutex which
- * text_sites_module_going() takes either sees the state, or its reference is undone.
+ * MODULE_STATE_GOING before it calls that, or the module is one that is not found yet,
+ * MODULE_STATE_UNFORMED. So a caller that holds the mutex which text_sites_module_going() takes
+ * either gets false, or its reference is undone.
  *
  * Context: any, see above for the mutex.
  *
@@ -80,7 +81,7 @@ bool text_sites_may_call(const void *func)
 	if (core_kernel_text(addr))
 		return true;
 	guard(preempt)();
-	/* __module_text_address() does not find a module that is being freed. */
+	/* __module_text_address() does not find a module that is unformed or being freed. */
 	mod = __module_text_address(addr);
 	return mod ? READ_ONCE(mod->state) != MODULE_STATE_GOING : kernel_text_address(addr);
 }

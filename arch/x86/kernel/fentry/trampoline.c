@@ -43,8 +43,9 @@
  *   frame          return address into the traced function
  *   frame + word   return address of the traced function
  *
- * Only lea moves the stack pointer, by one amount at one place, so that a table
- * of four lines tells the unwinder all there is to know (fentry_trampoline_orc).
+ * lea moves the stack pointer by a frame, at one place down and at one up; what moves it by
+ * a word for an instruction, as pushf and the additional call do, is noted. So a table of
+ * four lines tells the unwinder all there is to know (fentry_trampoline_orc).
  */
 #include <linux/cpu.h>
 #include <linux/execmem.h>
@@ -402,8 +403,9 @@ void fentry_redirect_begin(void)
 /**
  * fentry_redirect_end - make the changes since fentry_redirect_begin()
  *
- * Three synchronisations of all CPUs for each TP_VEC_MAX branches; none if none changes. They
- * run at the caller's priority. Until the last one, a CPU that reaches such a branch traps.
+ * Three synchronisations of all CPUs for each TP_VEC_MAX branches; none if none changes and no
+ * static key or call is waiting for its own. They run at the caller's priority. Until the last
+ * one, a CPU that reaches such a branch traps.
  */
 void fentry_redirect_end(void)
 {

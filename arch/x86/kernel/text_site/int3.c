@@ -16,7 +16,7 @@
  * site is being changed.
  *
  * All of this runs with interrupts off, takes no lock and reads only memory
- * that is always there.
+ * that is always there; on 32 bits, that of a module may take a fault to be mapped.
  */
 #include <linux/compiler.h>
 #include <linux/ptrace.h>

@@ -162,7 +162,7 @@ void arch_text_site_pass(struct text_site_kind *kind, enum text_pass pass, bool 
 /**
  * arch_text_site_sync - make every CPU serialise
  *
- * Context: process context, interrupts on.
+ * Context: process context, interrupts on; or early boot, when there is one CPU.
  */
 void arch_text_site_sync(void)
 {
