@@ -21,12 +21,7 @@ a_tracer_comes()
 {
 	begin_failing
 	echo 'vfs_*' > set_ftrace_filter
-	# Not function_graph: for want of memory it unregisters a probe of sched_switch that it
-	# has not registered, and tracepoint.c warns. What notes the names of tasks does so as
-	# well, but with an event that is on already.
-	echo 1 > events/sched/sched_process_exec/enable
 	each on_or_off write current_tracer function
-	echo 0 > events/enable
 	text_agrees "off" ''
 }
 
@@ -235,13 +230,10 @@ markers_are_switched_on()
 	[ -e set_marker ] || skip "no set_marker"
 	insmod "$HERE/test_modules/marker_cost.ko"
 	trap 'stop_jobs; echo > set_marker; rmmod marker_cost' EXIT
-	# See a_tracer_comes().
-	echo 1 > events/sched/sched_process_exec/enable
 	mkdir instances/failing
 	each no_markers write instances/failing/set_marker 'cost:*'
 	# An open that failed left no reference to the instance.
 	rmdir instances/failing
-	echo 0 > events/enable
 }
 
 # Ten functions call what is their own, or what they have called before, all of them.

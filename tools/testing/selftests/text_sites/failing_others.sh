@@ -200,6 +200,54 @@ events_come()
 	end_tracing
 }
 
+# Whoever needs the names of tasks next gets them: whether the event is on, or could not be had.
+names_are_noted()
+{
+	local exec=events/sched/sched_process_exec/enable
+	echo nop > current_tracer
+	echo 0 > options/record-cmd
+	echo 1 > $exec
+	echo 0 > $exec
+	echo 1 > options/record-cmd
+	echo > trace
+	echo 1 > $exec
+	cat /proc/version > /dev/null
+	echo 0 > $exec
+	grep -q '^ *cat-' trace || fail "no name: $(grep -v '^#' trace)"
+}
+
+# What notes them comes with the first event, and with the tracer that looks at tasks.
+names_of_tasks()
+{
+	begin_failing
+	trap 'echo 1 > options/record-cmd' EXIT
+	! can_trace || echo 'vfs_*' > set_ftrace_filter
+	each names_are_noted write events/sched/sched_process_exec/enable 1
+	! grep -qw function_graph available_tracers ||
+		each names_are_noted write current_tracer function_graph
+}
+
+no_event_probe()
+{
+	echo > trace
+	cat /proc/version > /dev/null
+	[ "$error" != 0 ] || grep -q 'of_exec:' trace || fail "it is on, but does nothing"
+	echo 0 > events/failing/of_exec/enable
+	# 0* if something uses it
+	equal "the event that it is of" "$(< events/sched/sched_process_exec/enable)" 0
+}
+
+event_probes_come()
+{
+	begin_failing
+	trap 'echo "-:failing/of_exec" >> dynamic_events' EXIT
+	echo 'e:failing/of_exec sched.sched_process_exec' >> dynamic_events ||
+		skip "no event probes"
+	echo 1 > events/sched/sched_process_fork/enable
+	each no_event_probe write events/failing/of_exec/enable 1
+	echo 0 > events/enable
+}
+
 # did CALLS: what the calls of f and g make run
 did() { equal "calls" "$(< /sys/module/ops_test/parameters/calls)" "$1"; }
 
@@ -535,7 +583,7 @@ files_are_read()
 }
 
 run_tests commands_come_and_go filters_wait_for_modules probes_come probes_go triggers_come \
-	events_come ops_come ops_change_and_go modules_come_and_go modules_come_to_what_waits \
-	modules_go_with_their_markers_on instances_go_with_all_on perf_opens_events \
-	programs_of_bpf_come leaks_are_found values_jumps_and_markers_change \
-	immediate_values_and_jump_functions_change files_are_read
+	events_come names_of_tasks event_probes_come ops_come ops_change_and_go \
+	modules_come_and_go modules_come_to_what_waits modules_go_with_their_markers_on \
+	instances_go_with_all_on perf_opens_events programs_of_bpf_come leaks_are_found \
+	values_jumps_and_markers_change immediate_values_and_jump_functions_change files_are_read
