@@ -47,6 +47,17 @@ each_trigger()
 
 remove_trigger() { echo "!$2" > "$1"; }
 
+# What has variables, as a damaged histogram may, keeps its instance.
+remove_instance()
+{
+	local file
+	! rmdir "$1" 2> /dev/null || return 0
+	for file in "$1"/events/{sched/sched_switch,tables_test/*,kprobes/*}/trigger; do
+		[ ! -e "$file" ] || : > "$file"
+	done
+	rmdir "$1"
+}
+
 # Everything is as it was before, and there are no instances: they go with all that is on in
 # them. What cannot be put back is for nothing_left() to find. What calls from all functions
 # goes first.
@@ -59,7 +70,7 @@ put_back()
 	echo nop > current_tracer
 	echo 3072 > $ROUND
 	for dir in instances/*/; do
-		[ ! -d "$dir" ] || rmdir "$dir"
+		[ ! -d "$dir" ] || remove_instance "${dir%/}"
 	done
 	each_trigger remove_trigger
 	for name in events/{sched,kmem,tables_test,kprobes,fprobes}/filter; do
