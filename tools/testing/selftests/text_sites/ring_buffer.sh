@@ -594,11 +594,13 @@ snapshots_after_pages_have_changed()
 	done
 }
 
-swap_often() { echo snapshot > events/sched/sched_switch/trigger; }
-swap_no_more() { echo '!snapshot' > events/sched/sched_switch/trigger; }
+swap_often() { echo snapshot > events/sched/sched_waking/trigger; }
+swap_no_more() { echo '!snapshot' > events/sched/sched_waking/trigger; }
 
-# need_swaps: prepare for swap_often, which takes a snapshot at each switch of tasks. There are
-# many, so that the number of swaps in some span of time is odd as often as even.
+# need_swaps: prepare for swap_often, which takes a snapshot whenever a task is woken up. There
+# are many, so that the number of swaps in some span of time is odd as often as even. Not at each
+# switch of tasks: with PREEMPT_RT, a snapshot has a thread wake up who reads the buffer, and
+# nothing would run any more but this thread, at whose end there is a switch.
 need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
