@@ -186,6 +186,24 @@ static void test_racers(struct kunit *test)
 	ops_go(test, other);
 }
 
+/* All functions, and all but one */
+static void test_notrace(struct kunit *test)
+{
+	struct ftrace_ops *ops = ops_at(test, CALLEE, do_nothing);
+
+	ftrace_free_filter(ops);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLEE), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLER), ops));
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+
+	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(ops, "fentry_test_callee", 18, 1), 0);
+	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
+	KUNIT_EXPECT_FALSE(test, fentry_set_has(set_at(CALLEE), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLER), ops));
+	ops_go(test, ops);
+}
+
 /* What of a filter is in a module begins behind what is below it. */
 static void test_filter_below(struct kunit *test)
 {
@@ -217,6 +235,7 @@ static void test_init_text(struct kunit *test)
 static struct kunit_case register_cases[] = {
 	KUNIT_CASE_SLOW(test_failed_change),
 	KUNIT_CASE(test_racers),
+	KUNIT_CASE(test_notrace),
 	KUNIT_CASE(test_filter_below),
 	KUNIT_CASE(test_init_text),
 	{}
