@@ -218,24 +218,31 @@ kernel_toy('a', 'marker', 'bad');
 kernel_toy('b', 'immediate', 'bad');
 ($out, $status) = run();
 is($status, 0, 'kernel: all is well') or diag($out);
-like($out, qr/^mutants: a: red: marker: test_it, in a kernel with 1 other mutants$/m, '  two in one');
-like($out, qr/^mutants: b: red: immediate: test_it, in a kernel with 1 other mutants$/m, '  ...');
+like($out, qr/^mutants: $_->[0]: red: $_->[1]: test_it$/m, "  $_->[1]") for [qw(a marker)], [qw(b immediate)];
 my @steps = map { s/.*: //r } split /\n/, get("$dir/build/steps");
-is_deeply(\@steps, ['small packages tree kernel rootfs', 'small tree kernel', 'small tree kernel'],
-	'  three small kernels: as it is, with them, and as it is again');
+is_deeply(\@steps, ['small packages tree kernel rootfs', ('small tree kernel') x 3],
+	'  small kernels: as it is, with each, and as it is again');
 is(get("$dir/build/kernel/$_.txt"), "good\n", "  in the end without what breaks $_") for qw(marker immediate);
 
 kernel_toy('a', 'marker', 'harmless');
 kernel_toy('b', 'immediate', 'panic');
 ($out, $status) = run();
-like($out, qr/^mutants: a: SURVIVED$/m, 'where one keeps the kernel from booting: each alone');
-like($out, qr/^mutants: b: red: kernel log \(Kernel panic - not syncing\)$/m, '  which that one is killed by');
+like($out, qr/^mutants: a: SURVIVED$/m, 'one that no test finds');
+like($out, qr/^mutants: b: red: kernel log \(Kernel panic - not syncing\)$/m, 'one that does not boot');
 
-kernel_toy('a', 'marker', 'bad', "Alone: yes\n");
+# A test of the second one's suite fails, which is not to be taken for the first one's.
+kernel_toy('a', 'marker', 'as harmless');
+kernel_toy('b', 'immediate', 'bad');
+put("$dir/machine.was", get("$dir/harness/vm/machine"));
+put("$dir/harness/vm/machine", get("$dir/machine.was") =~
+    s/grep -q bad \$suite\.txt/grep -q bad *.txt/r);
+($out, $status) = run();
+like($out, qr/^mutants: a: SURVIVED$/m, 'where another one makes the test fail: each has its own kernel');
+put("$dir/harness/vm/machine", get("$dir/machine.was"));
+
 kernel_toy('b', 'immediate', 'error');
 unlink "$dir/build/steps";
 ($out, $status) = run();
-like($out, qr/^mutants: a: red: marker: test_it$/m, 'one that is to be alone is');
 like($out, qr/^mutants: b: broken: does not build: kernel: does not compile$/m, 'one that does not compile');
 is($status, 1, '  is an error');
 
