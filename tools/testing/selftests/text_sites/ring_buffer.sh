@@ -594,16 +594,18 @@ snapshots_after_pages_have_changed()
 	done
 }
 
-swap_often() { echo snapshot > events/sched/sched_waking/trigger; }
-swap_no_more() { echo '!snapshot' > events/sched/sched_waking/trigger; }
+swap_often() { echo snapshot > events/sched/$swaps_at/trigger; }
+swap_no_more() { echo '!snapshot' > events/sched/$swaps_at/trigger; }
 
-# need_swaps: prepare for swap_often, which takes a snapshot whenever a task is woken up. There
-# are many, so that the number of swaps in some span of time is odd as often as even. Not at each
-# switch of tasks: with PREEMPT_RT, a snapshot has a thread wake up who reads the buffer, and
-# nothing would run any more but this thread, at whose end there is a switch.
+# need_swaps: prepare for swap_often, which takes a snapshot at each switch of tasks. There are
+# many, so that the number of swaps in some span of time is odd as often as even. With PREEMPT_RT,
+# a snapshot has a thread wake up who reads the buffer, and at its end is a switch: nothing else
+# would run any more. There, it is taken whenever a task is woken up.
 need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
+	swaps_at=sched_switch
+	! configured PREEMPT_RT || swaps_at=sched_waking
 	trap 'stop_jobs; swap_no_more; put_back' EXIT
 	endlessly 'echo some text | cat > /dev/null'
 }
