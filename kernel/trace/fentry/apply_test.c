@@ -156,13 +156,6 @@ static void expect_calls(struct kunit *test, struct counter *counters, int nr,
 		     sizeof((unsigned int[]){ __VA_ARGS__ }) / sizeof(int), \
 		     (const unsigned int[]){ __VA_ARGS__ })
 
-static struct ops_set *set_at(unsigned long func)
-{
-	const unsigned long ip = ftrace_location(func);
-
-	return fentry_site_set(text_site_find(&fentry_sites, ip, ip, NULL));
-}
-
 static void test_shared(struct kunit *test)
 {
 	struct counter *c = counters_at(test, 4, CALLEE);
@@ -173,22 +166,22 @@ static void test_shared(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[0].ops), 0);
 	fentry_test_share_sets(true);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[1].ops), 0);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_test_set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 1, 1, 0, 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[2].ops), 0);
 	fentry_test_share_sets(false);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&c[3].ops), 0);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_test_set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 1, 1, 1, 1);
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[0].ops), 0);
 	EXPECT_CALLS(test, c, 0, 1, 1, 1);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&c[1].ops, CALLER, 0, 1), 0);
-	KUNIT_EXPECT_FALSE(test, set_at(CALLER)->shared);
+	KUNIT_EXPECT_FALSE(test, fentry_test_set_at(CALLER)->shared);
 	EXPECT_CALLS(test, c, 0, 1, 1, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[2].ops), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[3].ops), 0);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLEE), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
 	EXPECT_CALLS(test, c, 0, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[1].ops), 0);
 	EXPECT_CALLS(test, c, 0, 0, 0, 0);
@@ -209,7 +202,7 @@ static void test_going_needs_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[0].ops), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[2].ops), 0);
 	fentry_test_share_sets(false);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLEE), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
 	EXPECT_CALLS(test, c, 0, 0, 0);
 	for (int i = 0; i < 3; i++)
 		ftrace_free_filter(&c[i].ops);
@@ -232,16 +225,16 @@ static void test_subops(struct kunit *test, bool share)
 		KUNIT_EXPECT_EQ(test, ftrace_startup_subops(&manager->ops, &sub[i].ops, 0), 0);
 		EXPECT_CALLS(test, manager, i < 2 ? 1 : 2);
 	}
-	KUNIT_EXPECT_EQ(test, set_at(CALLEE)->shared, share);
+	KUNIT_EXPECT_EQ(test, fentry_test_set_at(CALLEE)->shared, share);
 	KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&manager->ops, &sub[0].ops, 0), 0);
 	EXPECT_CALLS(test, manager, 2);
 	KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&manager->ops, &sub[1].ops, 0), 0);
 	EXPECT_CALLS(test, manager, 1);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLEE), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
 	KUNIT_EXPECT_EQ(test, ftrace_shutdown_subops(&manager->ops, &sub[2].ops, 0), 0);
 	EXPECT_CALLS(test, manager, 0);
 	KUNIT_EXPECT_FALSE(test, manager->ops.flags & FTRACE_OPS_FL_ENABLED);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLER), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLER), &fentry_no_ops);
 	mutex_unlock(&ftrace_lock);
 	if (share)
 		fentry_test_share_sets(false);
@@ -305,7 +298,7 @@ static void test_off_shared(struct kunit *test)
 	fentry_test_share_sets(true);
 	enable_sites(test, false);
 	fentry_test_share_sets(false);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_test_set_at(CALLEE)->shared);
 	EXPECT_CALLS(test, c, 0);
 
 	/* No task is in the shared trampoline. A round that finds ftrace_lock held is lost. */
@@ -314,7 +307,7 @@ static void test_off_shared(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fentry_sets_shared());
 
 	enable_sites(test, true);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_test_set_at(CALLEE)->shared);
 	KUNIT_EXPECT_TRUE(test, fentry_sets_shared());
 	EXPECT_CALLS(test, c, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c->ops), 0);

@@ -21,18 +21,6 @@
 #define CALLER	((unsigned long)fentry_test_caller)
 #define FLAGS	((unsigned long)fentry_test_flags)
 
-static struct text_site *site_at(unsigned long func)
-{
-	const unsigned long ip = ftrace_location(func);
-
-	return text_site_find(&fentry_sites, ip, ip, NULL);
-}
-
-static struct ops_set *set_at(unsigned long func)
-{
-	return fentry_site_set(site_at(func));
-}
-
 static struct ftrace_ops *ops_at(struct kunit *test, unsigned long func, ftrace_func_t callback)
 {
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
@@ -95,7 +83,7 @@ static void test_failed_change(struct kunit *test)
 	fentry_test_share_sets(false);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(other), 0);
-	KUNIT_EXPECT_TRUE(test, set_at(CALLEE)->shared);
+	KUNIT_EXPECT_TRUE(test, fentry_test_set_at(CALLEE)->shared);
 
 	WRITE_ONCE(left_again, false);
 	WRITE_ONCE(held, false);
@@ -106,7 +94,7 @@ static void test_failed_change(struct kunit *test)
 		schedule_timeout_uninterruptible(1);
 
 	/* As if the text of a site were not what it should be */
-	wrong = site_at(FLAGS);
+	wrong = fentry_test_site_at(FLAGS);
 	state = wrong->state;
 	WRITE_ONCE(wrong->state, (state & ~TEXT_SITE_TARGET) | fentry_no_ops.id);
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(ops, filter, 2, 0, 1), -EINVAL);
@@ -117,13 +105,13 @@ static void test_failed_change(struct kunit *test)
 	/* Nothing has changed. */
 	KUNIT_EXPECT_TRUE(test, ftrace_ops_test(ops, ftrace_location(CALLER), NULL));
 	KUNIT_EXPECT_FALSE(test, ftrace_ops_test(ops, ftrace_location(CALLEE), NULL));
-	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLER), ops));
-	KUNIT_EXPECT_FALSE(test, fentry_set_has(set_at(FLAGS), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLER), ops));
+	KUNIT_EXPECT_FALSE(test, fentry_set_has(fentry_test_set_at(FLAGS), ops));
 	ops_go(test, holds);
 	ops_go(test, ops);
 	ops_go(test, other);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(CALLEE), &fentry_no_ops);
-	KUNIT_EXPECT_PTR_EQ(test, set_at(FLAGS), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
+	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(FLAGS), &fentry_no_ops);
 }
 
 /* Two tasks that register the same ops */
@@ -193,14 +181,14 @@ static void test_notrace(struct kunit *test)
 
 	ftrace_free_filter(ops);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
-	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLEE), ops));
-	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLER), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLEE), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLER), ops));
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
 
 	KUNIT_ASSERT_EQ(test, ftrace_set_notrace(ops, "fentry_test_callee", 18, 1), 0);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
-	KUNIT_EXPECT_FALSE(test, fentry_set_has(set_at(CALLEE), ops));
-	KUNIT_EXPECT_TRUE(test, fentry_set_has(set_at(CALLER), ops));
+	KUNIT_EXPECT_FALSE(test, fentry_set_has(fentry_test_set_at(CALLEE), ops));
+	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLER), ops));
 	ops_go(test, ops);
 }
 
