@@ -66,6 +66,10 @@ bad_sysctl_values()
 {
 	expect_error "sysctl" "Invalid argument" /proc/sys/kernel/ftrace_enabled nonsense
 	equal "sysctl" "$(cat /proc/sys/kernel/ftrace_enabled)" 1
+	echo 5 > /proc/sys/kernel/ftrace_enabled
+	expect_error "sysctl" "Invalid argument" /proc/sys/kernel/ftrace_enabled nonsense
+	equal "sysctl" "$(cat /proc/sys/kernel/ftrace_enabled)" 5
+	echo 1 > /proc/sys/kernel/ftrace_enabled
 }
 
 read_only_files()

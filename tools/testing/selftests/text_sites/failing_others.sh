@@ -200,7 +200,7 @@ events_come()
 	end_tracing
 }
 
-# Whoever needs the names of tasks next gets them: whether the event is on, or could not be had.
+# The next user of task names gets them, even if the event could not be enabled.
 names_are_noted()
 {
 	local exec=events/sched/sched_process_exec/enable
@@ -216,7 +216,7 @@ names_are_noted()
 	grep -q '^ *cat-' trace || fail "no name: $(grep -v '^#' trace)"
 }
 
-# What notes them comes with the first event, and with the tracer that looks at tasks.
+# The first event registers the probes that note them, and so does function_graph.
 names_of_tasks()
 {
 	begin_failing
@@ -244,9 +244,7 @@ event_probes_come()
 	trap 'echo "-:failing/of_exec" >> dynamic_events' EXIT
 	echo 'e:failing/of_exec sched.sched_process_exec' >> dynamic_events ||
 		skip "no event probes"
-	echo 1 > events/sched/sched_process_fork/enable
 	each no_event_probe write events/failing/of_exec/enable 1
-	echo 0 > events/enable
 }
 
 # did CALLS: what the calls of f and g make run

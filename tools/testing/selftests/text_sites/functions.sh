@@ -247,6 +247,13 @@ filter()
 	grep -v '^#' "$TRACING/${1:-set_ftrace_filter}" | sort | xargs
 }
 
+# interrupts NAME: how often all CPUs together have had those of a line of /proc/interrupts
+interrupts()
+{
+	awk -v name="$1:" '$1 == name { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i }
+		END { print n + 0 }' /proc/interrupts
+}
+
 # Some work that goes through many functions, until it is killed
 load()
 {

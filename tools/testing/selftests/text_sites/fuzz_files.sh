@@ -29,13 +29,22 @@ find_modules()
 # is_loaded MODULE
 is_loaded() { [[ $'\n'$(< /proc/modules) = *$'\n'"$1 "* ]]; }
 
+# trigger_files DIR: sets $files to those of an instance, or of the top one
+trigger_files()
+{
+	local file
+	files=()
+	for file in "$1"/events/{sched/sched_switch,tables_test/*,kprobes/*}/trigger; do
+		[ ! -e "$file" ] || files+=("$file")
+	done
+}
+
 # each_trigger DO: does it with the file and the line of each trigger, as it is written
 each_trigger()
 {
-	local file line lines
-	for file in events/sched/sched_switch events/tables_test/* events/kprobes/*; do
-		file=$file/trigger
-		[ -e "$file" ] || continue
+	local file line lines files
+	trigger_files .
+	for file in "${files[@]}"; do
 		mapfile -t lines < "$file"
 		for line in "${lines[@]}"; do
 			line=${line/:unlimited/}
@@ -47,14 +56,14 @@ each_trigger()
 
 remove_trigger() { echo "!$2" > "$1"; }
 
-# What has variables, as a damaged histogram may, keeps its instance.
+# A histogram with variables keeps its instance. The grammar has none, but damaged text may.
+# Opening the file with O_TRUNC removes the histogram.
 remove_instance()
 {
-	local file
+	local file files
 	! rmdir "$1" 2> /dev/null || return 0
-	for file in "$1"/events/{sched/sched_switch,tables_test/*,kprobes/*}/trigger; do
-		[ ! -e "$file" ] || : > "$file"
-	done
+	trigger_files "$1"
+	for file in "${files[@]}"; do : > "$file"; done
 	rmdir "$1"
 }
 

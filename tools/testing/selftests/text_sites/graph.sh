@@ -89,21 +89,15 @@ restricted_before_it_begins()
 	end_graph
 }
 
-# How often the timers of all CPUs have interrupted what ran there
-timer_interrupts()
-{
-	awk '$1 == "LOC:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i; print n }' /proc/interrupts
-}
+timers_have_interrupted() { [ "$(interrupts LOC)" -ge "$1" ]; }
 
-timers_have_gone() { [ "$(timer_interrupts)" -ge "$1" ]; }
-
-# Of the interrupts that happen meanwhile, some are traced.
+# How many of the timer interrupts that happen meanwhile are traced
 in_interrupts()
 {
-	local now; now=$(timer_interrupts)
+	local now; now=$(interrupts LOC)
 	echo > trace
 	echo 1 > tracing_on
-	within 60 timers_have_gone $((now + 20)) || fail "no timer interrupts"
+	within 60 timers_have_interrupted $((now + 20)) || fail "no timer interrupts"
 	echo 0 > tracing_on
 	grep -c 'hrtimer_interrupt()' trace || :
 }

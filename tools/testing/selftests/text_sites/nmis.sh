@@ -13,7 +13,7 @@ PARAMETERS=/sys/module/nmi_test/parameters
 NO_END='^(asm_[^ ]*|sync_regs|error_entry) | ret_from_fork_asm$'
 
 # As the kernel counts them, on all CPUs
-nmis() { awk '$1 == "NMI:" { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts; }
+nmis() { interrupts NMI; }
 
 nmis_come() { [ "$(nmis)" -gt "$before" ]; }
 

@@ -599,8 +599,8 @@ swap_no_more() { echo '!snapshot' > events/sched/$swaps_at/trigger; }
 
 # need_swaps: prepare for swap_often, which takes a snapshot at each switch of tasks. There are
 # many, so that the number of swaps in some span of time is odd as often as even. With PREEMPT_RT,
-# a snapshot has a thread wake up who reads the buffer, and at its end is a switch: nothing else
-# would run any more. There, it is taken whenever a task is woken up.
+# each snapshot wakes up the thread of irq_work, and the switch from that thread takes the next
+# one: the CPU would run nothing else. There, a snapshot is taken at each wake-up of a task.
 need_swaps()
 {
 	[ -e snapshot ] || skip "no snapshots"
