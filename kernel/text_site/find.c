@@ -283,7 +283,7 @@ static void map_lead(const struct text_area *area, const struct text_area *was,
 
 /*
  * In the kernel's own text, only if sites are so many that an index is no larger than half
- * of their records, and not in what goes when the kernel has started
+ * of their records. Init text gets none: nobody would free it with that text.
  */
 static void area_index(struct text_area *area)
 {

@@ -63,10 +63,10 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
  * @func: the function
  *
  * A module's parameters can be written until the module is freed. Nothing undoes a reference to
- * the module's text that is made after text_sites_module_going(). The loader sets
- * MODULE_STATE_GOING before it calls that, or the module is one that is not found yet,
- * MODULE_STATE_UNFORMED. So a caller that holds the mutex which text_sites_module_going() takes
- * either gets false, or its reference is undone.
+ * the module's text that is made after text_sites_module_going(). Before it calls that, the loader
+ * sets MODULE_STATE_GOING; if loading fails early, the module is still MODULE_STATE_UNFORMED, and
+ * is not found. So a caller that holds the mutex which text_sites_module_going() takes either gets
+ * false, or its reference is undone.
  *
  * Context: any, see above for the mutex.
  *

@@ -58,7 +58,7 @@ int __init unregister_ftrace_command(struct ftrace_func_command *cmd)
 	return 0;
 }
 
-/* Without a module, of "pattern:mod", it narrows nothing down. */
+/* A @module of NULL, as in "pattern:mod", stands for any. */
 static int mod_command(struct trace_array *tr, struct fentry_filter **filter,
 		       const char *func, const char *module, bool is_notrace)
 {

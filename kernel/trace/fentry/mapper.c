@@ -36,7 +36,7 @@ struct ftrace_func_mapper *allocate_ftrace_func_mapper(void)
  * @mapper: the mapper
  * @ip: the function's site
  *
- * Context: any, with preemption off, or where nobody can remove it.
+ * Context: any, with preemption off; or under the lock of who removes mappings.
  *
  * Return: where the data is, to be used in place; NULL if there is none.
  */

@@ -43,9 +43,9 @@
  *   frame          return address into the traced function
  *   frame + word   return address of the traced function
  *
- * lea moves the stack pointer by a frame, at one place down and at one up; what moves it by
- * a word for an instruction, as pushf and the additional call do, is noted. So a table of
- * four lines tells the unwinder all there is to know (fentry_trampoline_orc).
+ * One lea moves the stack pointer down by a frame and another one moves it up. Where pushf, push
+ * or call have moved it by a word as well, more_at[] of the trampoline says so. A table of four
+ * lines tells the unwinder the rest (fentry_trampoline_orc).
  */
 #include <linux/cpu.h>
 #include <linux/execmem.h>

@@ -16,7 +16,7 @@
  * site is being changed.
  *
  * All of this runs with interrupts off, takes no lock and reads only memory
- * that is always there; on 32 bits, that of a module may take a fault to be mapped.
+ * that is always there. On 32 bits, reading a module's table may fault to map it.
  */
 #include <linux/compiler.h>
 #include <linux/ptrace.h>

@@ -21,7 +21,7 @@
 /* The page of a site's text. There is one: the text has been verified. */
 static struct page *text_page(unsigned long addr)
 {
-	/* For the kernel's text, nothing that is traced: it would trap in the middle of a batch. */
+	/* virt_to_page() is not traced: a traced function may trap in the middle of a batch. */
 	return addr < MODULES_VADDR ? virt_to_page((void *)addr) : vmalloc_to_page((void *)addr);
 }
 
