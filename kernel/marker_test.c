@@ -323,6 +323,48 @@ static void test_arguments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:many", record_probe, &many), 0);
 }
 
+#ifdef CONFIG_ARCH_HAS_CURRENT_STACK_POINTER
+/* The arguments may go to the stack one after the other: that moves it. */
+static noinline unsigned long pass_stack_pointer(void)
+{
+	const unsigned long now = current_stack_pointer;
+
+	trace_mark(marker_test, stack, "%lx %d", current_stack_pointer, 1);
+	return now;
+}
+#endif
+
+static noinline const void *pass_array(int n)
+{
+	char array[16];
+
+	snprintf(array, sizeof(array), "%d", n);
+	trace_mark(marker_test, array, "%s %d", array, n);
+	/* Only to be compared */
+	return (const void *)((unsigned long)array ^ 1);
+}
+
+static void test_on_the_stack(struct kunit *test)
+{
+	struct record record = {};
+	const void *array;
+
+	KUNIT_ASSERT_EQ(test, marker_probe_register("marker_test:array", "%s %d",
+						    record_probe, &record), 0);
+	array = pass_array(7);
+	KUNIT_EXPECT_EQ(test, record.args[0] ^ 1, (unsigned long)array);
+	KUNIT_EXPECT_EQ(test, record.args[1], 7);
+	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:array", record_probe, &record),
+			0);
+#ifdef CONFIG_ARCH_HAS_CURRENT_STACK_POINTER
+	KUNIT_ASSERT_EQ(test, marker_probe_register("marker_test:stack", "%lx %d",
+						    record_probe, &record), 0);
+	KUNIT_EXPECT_EQ(test, pass_stack_pointer(), record.args[0]);
+	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:stack", record_probe, &record),
+			0);
+#endif
+}
+
 /* What stands around a marker is as if there was none, on or off. */
 static noinline unsigned long compute(unsigned long a, unsigned long b, unsigned long c,
 				      unsigned long d, unsigned long e, unsigned long f)
@@ -604,6 +646,7 @@ static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_inline_arguments),
 	KUNIT_CASE(test_several_probes),
 	KUNIT_CASE(test_arguments),
+	KUNIT_CASE(test_on_the_stack),
 	KUNIT_CASE(test_registers),
 	KUNIT_CASE(test_inlined_and_unrolled),
 	KUNIT_CASE(test_refused),

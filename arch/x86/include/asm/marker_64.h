@@ -3,7 +3,7 @@
  * The call of a marker in 64-bit code, which is out of line:
  *
  *	push	argument n		each a register or a constant, wherever the
- *	...				compiler has it
+ *	...				compiler has it; not %rsp, which this moves
  *	push	argument 1
  *	push	$site
  *	call	__marker_call		changes %r11 only
@@ -30,8 +30,8 @@
 #define __MARKER_PUSH_7		"push %[a7]\n\t" __MARKER_PUSH_6
 #define __MARKER_PUSH_8		"push %[a8]\n\t" __MARKER_PUSH_7
 
-/* Sign- or zero-extended, as its type says */
-#define __MARKER_ARG(n, x)	[a##n] "re" ((unsigned long)(x)),
+/* Sign- or zero-extended, as its type says. "l" is "r" without the stack pointer. */
+#define __MARKER_ARG(n, x)	[a##n] "le" ((unsigned long)(x)),
 
 #define __MARKER_ARGS_0()
 #define __MARKER_ARGS_1(a)	__MARKER_ARG(1, a)
