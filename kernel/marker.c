@@ -213,6 +213,10 @@ static u8 conversion_size(const char **pos)
 			++*pos;
 		}
 		break;
+	case 'L':
+		size = sizeof(long long);
+		++*pos;
+		break;
 	case 'z':
 	case 't':
 		size = sizeof(size_t);
@@ -220,6 +224,18 @@ static u8 conversion_size(const char **pos)
 		break;
 	}
 	return size;
+}
+
+/* What stands behind the width: as for vsnprintf(), a dot alone says nothing. */
+static u16 conversion_precision(const char **pos)
+{
+	unsigned int precision = 0;
+
+	if (**pos != '.' || !isdigit(*++*pos))
+		return MARKER_PRECISION_NONE;
+	for (; isdigit(**pos); ++*pos)
+		precision = min(10 * precision + **pos - '0', MARKER_PRECISION_NONE);
+	return precision;
 }
 
 /**
@@ -250,8 +266,7 @@ int marker_format_next(const char **format, struct marker_arg *arg)
 	pos++;
 	pos += strspn(pos, "-+ #0");
 	pos += strspn(pos, digits);
-	if (*pos == '.')
-		pos += 1 + strspn(pos + 1, digits);
+	arg->precision = conversion_precision(&pos);
 	type = pos;
 	arg->size = conversion_size(&pos);
 	arg->conversion = *pos;

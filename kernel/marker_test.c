@@ -45,12 +45,12 @@ static void test_formats(struct kunit *test)
 		{ "%d", 'i', 4 },	{ "%i", 'i', 4 },	{ "%u", 'u', 4 },
 		{ "%x", 'x', 4 },	{ "%X", 'X', 4 },	{ "%o", 'o', 4 },
 		{ "%hhd", 'i', 1 },	{ "%hu", 'u', 2 },	{ "%ld", 'i', L },
-		{ "%llx", 'x', 8 },	{ "%zu", 'u', L },	{ "%td", 'i', L },
+		{ "%llx", 'x', 8 },	{ "%Lx", 'x', 8 },	{ "%zu", 'u', L },	{ "%td", 'i', L },
 		{ "%c", 'c', 1 },	{ "%s", 's', 1 },	{ "%-16.16s", 's', 1 },
 		{ "%#010lx", 'x', L },	{ "a %% b %+d", 'i', 4 },	{ "%p", 'p', L },
 		{ "%pS", 'p', L },	{ "%ps,", 'p', L },	{ "%px", 'p', L },
 		{ "%n" }, { "%*d" }, { "%.*s" }, { "%pI4" }, { "%pSR" }, { "%f" }, { "%" },
-		{ "%ls" }, { "%5" }, { "%l" }, { "%hhs" }, { "%y" }, { "%p4cc" },
+		{ "%ls" }, { "%Ls" }, { "%5" }, { "%l" }, { "%hhs" }, { "%y" }, { "%p4cc" },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -67,6 +67,30 @@ static void test_formats(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, arg.size, cases[i].size, "%s", pos);
 		KUNIT_EXPECT_EQ_MSG(test, marker_format_next(&pos, &arg), 0, "%s", pos);
 		KUNIT_EXPECT_EQ(test, *pos, '\0');
+	}
+}
+
+/* As for vsnprintf(): a dot alone is none. */
+static void test_precision(struct kunit *test)
+{
+	static const struct {
+		const char	*format;
+		u16		precision;
+	} cases[] = {
+		{ "%s", MARKER_PRECISION_NONE },	{ "%5s", MARKER_PRECISION_NONE },
+		{ "%.s", MARKER_PRECISION_NONE },	{ "%.0s", 0 },
+		{ "%-9.16s", 16 },			{ "%.8s,", 8 },
+		{ "%.70000s", MARKER_PRECISION_NONE },
+		{ "%.99999999999999999999s", MARKER_PRECISION_NONE },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *pos = cases[i].format;
+		struct marker_arg arg;
+
+		KUNIT_EXPECT_EQ_MSG(test, marker_format_next(&pos, &arg), 1, "%s", pos);
+		KUNIT_EXPECT_EQ_MSG(test, arg.precision, cases[i].precision, "%s", cases[i].format);
+		KUNIT_EXPECT_EQ_MSG(test, arg.conversion, 's', "%s", cases[i].format);
 	}
 }
 
@@ -640,6 +664,7 @@ static void test_changed_while_passed(struct kunit *test)
 
 static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_formats),
+	KUNIT_CASE(test_precision),
 	KUNIT_CASE(test_connect),
 	KUNIT_CASE(test_types),
 	KUNIT_CASE(test_inline_probe),

@@ -15,6 +15,7 @@
 #include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/linkage.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
@@ -132,14 +133,20 @@ void marker_inline_end(void);
 
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 
+/* A string is as long as it is. */
+#define MARKER_PRECISION_NONE	U16_MAX
+
 /**
  * struct marker_arg - a conversion in a format
  * @conversion: its letter: one of "iuxXocsp"; i stands for d, too
  * @size: of its type, in bytes; of one character of a string
+ * @precision: of a string, how many bytes it has at most; a larger one is
+ *	MARKER_PRECISION_NONE
  */
 struct marker_arg {
 	char	conversion;
 	u8	size;
+	u16	precision;
 };
 
 int marker_format_next(const char **format, struct marker_arg *arg);

@@ -113,21 +113,24 @@ static const char *no_string(unsigned long addr)
 }
 
 /*
- * How much room a string of the kernel needs, with its NUL. It may change until it is
- * copied: then it is cut off there, or shorter.
+ * How much room a string of the kernel needs, with its NUL: one of at most @precision bytes, and
+ * no more than can be read. It may change until it is copied, and be shorter then.
  */
-static unsigned int string_room(unsigned long addr)
+static unsigned int string_room(unsigned long addr, u16 precision)
 {
+	const unsigned int max = min_t(unsigned int, precision, STRINGS_MAX - 1);
 	const char *from = (const char *)addr;
 	unsigned int len = 0;
 	char c;
 
-	do {
+	while (len < max) {
 		if (!addr || copy_from_kernel_nofault(&c, from + len, 1))
-			return strlen(no_string(addr)) + 1;
+			return (len ?: strlen(no_string(addr))) + 1;
+		if (!c)
+			break;
 		len++;
-	} while (c && len < STRINGS_MAX);
-	return len;
+	}
+	return len + 1;
 }
 
 /* All together are cut off if they are too long: each has room for its NUL. */
@@ -138,7 +141,7 @@ static unsigned int strings_room(const struct mark_event *event, const u64 *args
 	for (i = 0; i < event->nr; i++) {
 		if (!is_string(&event->field[i]))
 			continue;
-		room[i] = clamp(string_room(args[i]), 1u,
+		room[i] = clamp(string_room(args[i], event->field[i].arg.precision), 1u,
 				STRINGS_MAX - min(sum, STRINGS_MAX - 1u));
 		sum += room[i];
 	}
@@ -147,7 +150,8 @@ static unsigned int strings_room(const struct mark_event *event, const u64 *args
 
 static void store_string(char *to, unsigned int room, unsigned long addr)
 {
-	if (!addr || strncpy_from_kernel_nofault(to, (void *)addr, room) < 0)
+	to[room - 1] = '\0';
+	if (!addr || copy_from_kernel_nofault(to, (void *)addr, room - 1))
 		strscpy(to, no_string(addr), room);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * markers_bad: markers whose strings are none, and one whose event cannot be.
+ * markers_bad: markers whose strings are none or have no end, and one whose event cannot be.
  * Writing to its parameter `pass` passes them.
  */
 #include <linux/compiler.h>
@@ -9,6 +9,8 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
 
 /*
  * Nothing is ever at @wild: no address of the kernel, or the last page of all. @low is what is
@@ -17,6 +19,22 @@
 static char *null, *good = "good";
 static char *wild = (char *)(long)(IS_ENABLED(CONFIG_64BIT) ? 0xdead000000000000ull : 0xfffff000);
 static char *low = (char *)16;
+
+/* No string has an end: behind the second one there is nothing. */
+static int pass_endless(void)
+{
+	char *page = vmalloc(PAGE_SIZE);
+
+	if (!page)
+		return -ENOMEM;
+	memset(page, 'x', PAGE_SIZE);
+	memcpy(page + PAGE_SIZE - 8, "the last", 8);
+	trace_mark(bad, endless, "head=%.16s tail=%.8s none=%.0s name=%s", page,
+		   page + PAGE_SIZE - 8, page, READ_ONCE(good));
+	trace_mark(bad, fault, "%s|%s", page + PAGE_SIZE - 4, READ_ONCE(good));
+	vfree(page);
+	return 0;
+}
 
 static int pass(const char *text, const struct kernel_param *kp)
 {
@@ -28,7 +46,7 @@ static int pass(const char *text, const struct kernel_param *kp)
 	trace_mark(sched, sched_switch, "%d", 1);
 	trace_mark(bad, types, "%hhd %hu %d %ld %c %% \"%ps\"\n", (signed char)-1,
 		   (unsigned short)65535, -2, -3L, 'x', pass);
-	return 0;
+	return pass_endless();
 }
 
 static const struct kernel_param_ops pass_ops = { .set = pass };
