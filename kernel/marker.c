@@ -100,6 +100,9 @@ static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not load
  */
 static struct task_struct *batching;
 
+/* In place of a marker's event: there was an error, and there may be one now */
+#define EVENT_AGAIN	ERR_PTR(-EAGAIN)
+
 #define probes_of(marker)						\
 	rcu_dereference_protected((marker)->probes, lockdep_is_held(&marker_mutex))
 
@@ -668,15 +671,13 @@ int marker_batch_end(void)
 }
 
 /**
- * marker_without_event - find a marker with sites that has no event
- * @event: it gets this; from then on it stays, also without sites and probes, until it
- *	gets none
+ * marker_retry_events - let markers whose events could not be made try again
+ *
+ * What was in the way may be gone.
  *
  * Context: process context, sleeps.
- *
- * Return: the marker, or NULL.
  */
-struct marker *marker_without_event(void *event)
+void marker_retry_events(void)
 {
 	struct marker *marker;
 	unsigned int i;
@@ -684,7 +685,32 @@ struct marker *marker_without_event(void *event)
 	guard(mutex)(&marker_mutex);
 
 	hash_for_each(markers, i, marker, node) {
-		if (!marker->event && !list_empty(&marker->sites)) {
+		if (IS_ERR(marker->event))
+			marker->event = EVENT_AGAIN;
+	}
+}
+
+/**
+ * marker_without_event - find a marker with sites that has no event
+ * @event: it gets this; from then on it stays, also without sites and probes, until it
+ *	gets none
+ * @again: gets whether there was an error before
+ *
+ * Context: process context, sleeps.
+ *
+ * Return: the marker, or NULL.
+ */
+struct marker *marker_without_event(void *event, bool *again)
+{
+	struct marker *marker;
+	unsigned int i;
+
+	guard(mutex)(&marker_mutex);
+
+	hash_for_each(markers, i, marker, node) {
+		if ((!marker->event || marker->event == EVENT_AGAIN) &&
+		    !list_empty(&marker->sites)) {
+			*again = marker->event;
 			marker->event = event;
 			return marker;
 		}

@@ -153,7 +153,8 @@ int marker_format_next(const char **format, struct marker_arg *arg);
 
 const char *marker_name(const struct marker *marker);
 const char *marker_format(const struct marker *marker);
-struct marker *marker_without_event(void *event);
+void marker_retry_events(void);
+struct marker *marker_without_event(void *event, bool *again);
 void marker_set_event(struct marker *marker, void *event);
 bool marker_has_sites(const struct marker *marker);
 void marker_batch_begin(void);

@@ -645,8 +645,9 @@ static void boot_enable(const struct list_head *new)
 }
 
 /*
- * Make events for markers that have come. Without memory for one it has none until this is
- * called again: when a module comes, or somebody opens set_marker.
+ * Make events for markers that have come. One that there is no memory for, or whose name another
+ * event has, is tried again when this is called again: when a module comes, or somebody opens
+ * set_marker.
  */
 static void events_add(void)
 {
@@ -654,12 +655,14 @@ static void events_add(void)
 	struct marker *marker;
 	LIST_HEAD(new);
 	int ret = 0;
+	bool again;
 
 	guard(mutex)(&mark_mutex);
 
+	marker_retry_events();
 	while (ret != -ENOMEM) {
 		event = kzalloc(sizeof(*event), GFP_KERNEL);
-		marker = marker_without_event(event);
+		marker = marker_without_event(event, &again);
 		if (!marker) {
 			kfree(event);
 			break;
@@ -673,10 +676,10 @@ static void events_add(void)
 			list_add_tail(&event->list, &new);
 			continue;
 		}
-		pr_err("%s: no event (%d)%s\n", marker_name(marker), ret,
-		       ret == -ENOMEM ? ", later perhaps" : "");
+		if (!again)
+			pr_err("%s: no event (%d), later perhaps\n", marker_name(marker), ret);
 		event_free(event);
-		/* What is wrong with others does not change. */
+		/* An error keeps it from being found again by this loop. */
 		marker_set_event(marker, ret == -ENOMEM ? NULL : ERR_PTR(ret));
 	}
 	if (nr_boot_patterns && !list_empty(&new))
