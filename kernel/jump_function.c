@@ -81,16 +81,33 @@ static void site_prepare(struct text_site_table *table, struct text_site *site,
 		text_site_mark(table, site);
 }
 
+/* Is a function there for as long as the jump function at @addr? */
+static bool stays_for(const struct text_site_table *table, unsigned long addr, unsigned long func)
+{
+	struct text_range text;
+
+	if (__is_kernel_text(func))
+		return true;
+	/* Both may be text for initialisation, which is freed before that which stays. */
+	if (text_site_text(table, addr, &text) && func >= text.start && func < text.end)
+		return true;
+#ifdef CONFIG_MODULES
+	return table->mod && (text_site_in_memory(table->mod, MOD_TEXT, (void *)func, 1) ||
+			      text_site_in_used(table->mod, MOD_TEXT, (void *)func, 1));
+#else
+	return false;
+#endif
+}
+
 static int change_prepare(const struct dynfunc_change *change)
 {
 	const unsigned long addr = (unsigned long)change->dynfunc;
 	const unsigned long func = (unsigned long)change->func;
 	struct text_site_table *table;
 	struct text_site *site;
-	bool own;
 
 	if (!dynfunc_ready) {
-		if (!kernel_text_address(func))
+		if (!stays_for(&dynfunc_sites.kernel, addr, func))
 			return -EINVAL;
 		if (!arch_text_site_get(&dynfunc_sites, addr))
 			return -ENOENT;
@@ -102,8 +119,7 @@ static int change_prepare(const struct dynfunc_change *change)
 	if (!site)
 		return -ENOENT;
 	/* A module's own are pointed back, whatever they jump to: see prepare_defaults(). */
-	own = table->mod && within_module(func, table->mod);
-	if (!(own ? kernel_text_address(func) : text_sites_may_call(change->func)))
+	if (!stays_for(table, addr, func) && !text_sites_may_call(change->func))
 		return -EINVAL;
 
 	site_prepare(table, site, func);
@@ -164,24 +180,6 @@ void *__dynfunc_target(const void *dynfunc)
 }
 EXPORT_SYMBOL_GPL(__dynfunc_target);
 
-/* Is a default there for as long as the jump function at @addr? */
-static bool is_default(const struct text_site_table *table, unsigned long addr, unsigned long func)
-{
-	struct text_range text;
-
-	if (core_kernel_text(func))
-		return true;
-	/* Both may be text for initialisation, which is freed before that which stays. */
-	if (text_site_text(table, addr, &text) && func >= text.start && func < text.end)
-		return true;
-#ifdef CONFIG_MODULES
-	return table->mod && (text_site_in_memory(table->mod, MOD_TEXT, (void *)func, 1) ||
-			      text_site_in_used(table->mod, MOD_TEXT, (void *)func, 1));
-#else
-	return false;
-#endif
-}
-
 /*
  * A record as the build has made it: its state is a reference to the default, relative to
  * the field. Until it gets its targets, the state is how far that is from the site, as
@@ -196,7 +194,7 @@ static int dynfunc_take(struct text_site_table *table)
 		const unsigned long func = (unsigned long)&site->state + (s32)site->state;
 		const unsigned long now = arch_text_site_get(&dynfunc_sites, addr);
 
-		if ((table->mod ? now != func : !now) || !is_default(table, addr, func)) {
+		if ((table->mod ? now != func : !now) || !stays_for(table, addr, func)) {
 			pr_err("%s: %pS is no jump to its default %pS\n", module_name(table->mod),
 			       (void *)addr, (void *)func);
 			return -EINVAL;

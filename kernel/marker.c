@@ -562,13 +562,13 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
  * before. Probes are called in the order in which they were registered.
  *
  * The probe's module may go at any time: its probes are unregistered then, with a
- * message. It is better to do that in its exit function.
+ * message. It is better to do that in its exit function. A probe cannot be __init.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex.
  *
  * Return: 0; with nothing changed -EINVAL with a message if the format is not the
- * marker's or no marker's, the name is none, the probe's module is being unloaded, or
- * the text of a site is not what it should be; -EEXIST if this probe is registered with this
+ * marker's or no marker's, the name is none, the probe's module is being unloaded or the
+ * probe is in init text, or the text of a site is not what it should be; -EEXIST if this probe is registered with this
  * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe. Without
  * CONFIG_MARKERS -ENOSYS.
  */
@@ -589,7 +589,7 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 	guard(mutex)(&marker_mutex);
 
 	if (!text_sites_may_call(probe)) {
-		pr_err("%s: probe %ps is no function, or its module goes: refused\n", name, probe);
+		pr_err("%s: probe %ps is no function that stays: refused\n", name, probe);
 		return -EINVAL;
 	}
 	marker = marker_get(name, format, NULL, probe);

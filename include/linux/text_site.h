@@ -12,6 +12,8 @@
 #include <linux/text_section.h>
 #include <linux/types.h>
 
+#include <asm/sections.h>
+
 struct module;
 struct mutex;
 struct text_site_table;
@@ -26,7 +28,10 @@ int text_section_check(const struct module *mod, enum text_section_id id, unsign
 #ifdef CONFIG_MODULES
 bool text_sites_may_call(const void *func);
 #else
-static inline bool text_sites_may_call(const void *func) { return true; }
+static inline bool text_sites_may_call(const void *func)
+{
+	return __is_kernel_text((unsigned long)func);
+}
 #endif
 
 #ifdef CONFIG_TEXT_SITES

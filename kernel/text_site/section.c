@@ -70,7 +70,8 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
  *
  * Context: any, see above for the mutex.
  *
- * Return: true for text of the kernel, or of a module that is not being unloaded.
+ * Return: true for text of the kernel, or of a module that is not being unloaded, but for init
+ * text.
  */
 bool text_sites_may_call(const void *func)
 {
@@ -78,12 +79,12 @@ bool text_sites_may_call(const void *func)
 	const struct module *mod;
 
 	/* The common case needs no preempt_disable(), which may be a traced event itself. */
-	if (core_kernel_text(addr))
+	if (__is_kernel_text(addr))
 		return true;
 	guard(preempt)();
 	/* __module_text_address() does not find a module that is unformed or being freed. */
 	mod = __module_text_address(addr);
-	return mod ? READ_ONCE(mod->state) != MODULE_STATE_GOING : kernel_text_address(addr);
+	return mod && READ_ONCE(mod->state) != MODULE_STATE_GOING && !within_module_init(addr, mod);
 }
 
 /**

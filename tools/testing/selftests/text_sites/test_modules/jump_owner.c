@@ -2,7 +2,8 @@
 /*
  * jump_owner: a jump function that jumps into jump_watch, which is asked to look where it
  * jumps to when this module has gone: to its default, which returns 1. The exit function may
- * point it at functions of this module, still; but one of jump_watch's must not be.
+ * point it at functions of this module, still; but one of jump_watch's must not be. None may be
+ * pointed at text that is freed when the module has been initialised.
  */
 #include <linux/jump_function.h>
 #include <linux/module.h>
@@ -40,12 +41,20 @@ static const struct kernel_param_ops late_ops = { .set = late };
 
 module_param_cb(late, &late_ops, NULL, 0200);
 
+static noinline int __init jump_owner_early(void)
+{
+	return 3;
+}
+
 static int __init jump_owner_init(void)
 {
 	int ret;
 
 	if (jump_owner_call() != 1)
 		return -EIO;
+	if (dynfunc_update(jump_owner, jump_owner_early) != -EINVAL || jump_owner_call() != 1 ||
+	    dynfunc_update(jump_watch_late, jump_owner_early) != -EINVAL)
+		return -EINVAL;
 	ret = dynfunc_update(jump_owner, jump_watch_target);
 	if (ret)
 		return ret;

@@ -2,7 +2,8 @@
 /*
  * markers_late: markers that are passed while the module goes: by work which the exit function
  * leaves behind, and by its parameter, which is the last of it that runs. That also tries to
- * connect a probe, and says what the answer is.
+ * connect a probe, as the init function does with one that will not stay, and both say what the
+ * answer is.
  */
 #include <linux/async.h>
 #include <linux/delay.h>
@@ -38,8 +39,13 @@ static const struct kernel_param_ops param_ops = { .get = get_param, .free = fre
 
 module_param_cb(param, &param_ops, NULL, 0444);
 
+static void __init init_probe(void *private, const u64 *args)
+{
+}
+
 static int __init markers_late_init(void)
 {
+	pr_info("init probe: %d\n", marker_probe_register("late:work", "%s", init_probe, NULL));
 	return 0;
 }
 
