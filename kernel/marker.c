@@ -121,13 +121,20 @@ static const char *site_text(const struct marker_site *site, unsigned int n)
 #define site_format(site)	site_text(site, 2)
 #define site_file(site)	site_text(site, 3)
 
-/* Where preemption is not counted: how many markers this CPU is in */
+/* Where preemption is not counted: which task this CPU has been in a marker in, and in how many */
+static DEFINE_PER_CPU(struct task_struct *, in_marker_task);
 static DEFINE_PER_CPU(unsigned int, nr_in_markers);
 
+/* A task that dies in a probe leaves a count behind, which is no other task's. */
 static __always_inline void in_marker(int add)
 {
-	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
-		this_cpu_add(nr_in_markers, add);
+	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		return;
+	if (unlikely(this_cpu_read(in_marker_task) != current)) {
+		this_cpu_write(nr_in_markers, 0);
+		this_cpu_write(in_marker_task, current);
+	}
+	this_cpu_add(nr_in_markers, add);
 }
 
 /* Not in a probe, for one */
@@ -135,7 +142,8 @@ static bool may_sleep(void)
 {
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
 		return preemptible();
-	return !in_interrupt() && !irqs_disabled() && !this_cpu_read(nr_in_markers);
+	return !in_interrupt() && !irqs_disabled() &&
+	       (this_cpu_read(in_marker_task) != current || !this_cpu_read(nr_in_markers));
 }
 
 /* A function of its own, so that nothing is saved if there is one probe */
