@@ -458,6 +458,9 @@ static void test_bad_one_elsewhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read32(), was);
 	KUNIT_EXPECT_TRUE(test, site->state & TEXT_SITE_DEAD);
 	KUNIT_EXPECT_EQ(test, imv_set(test_text8, 0x81), 0);
+	/* Who has assigned the other value is told, once. */
+	KUNIT_EXPECT_EQ(test, imv_commit(), -EINVAL);
+	KUNIT_EXPECT_EQ(test, imv_commit(), 0);
 
 	site->state ^= FIELD_PREP(VALUE_SITE_REG, 1) | TEXT_SITE_DEAD;
 	KUNIT_EXPECT_EQ(test, imv_set(test_text32, was), 0);

@@ -116,7 +116,8 @@ int value_sites_coming(struct text_site_table *table)
  * new instructions; tasks may still be in code that the ones before have led to.
  *
  * A site whose text is not what it should be is dead from then on. There is one message
- * about it, and it fails only who it concerns.
+ * about it, and it fails only who it concerns; or if that is not the caller, the next one
+ * that any value concerns.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading. Under the lock of
  * the kind's owner.
@@ -130,6 +131,11 @@ int value_sites_commit(struct text_site_kind *kind,
 	struct text_site *site;
 	int ret = 0;
 
+	/* Whoever commits everything is told of what others have found, too. */
+	if (!concerns && kind->missed) {
+		kind->missed = false;
+		ret = -EINVAL;
+	}
 	for_each_text_site_table_of(kind, table) {
 		for_each_text_site(site, table) {
 			if (is_right(table, site))
@@ -141,6 +147,8 @@ int value_sites_commit(struct text_site_kind *kind,
 			WRITE_ONCE(site->state, site->state | TEXT_SITE_DEAD);
 			if (!concerns || concerns(value_site_value(table, site), who))
 				ret = -EINVAL;
+			else
+				kind->missed = true;
 		}
 	}
 	if (ret) {
