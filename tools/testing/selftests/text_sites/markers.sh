@@ -19,12 +19,9 @@ remove_modules()
 	[ ! -e $TRACING/set_marker ] || echo > $TRACING/set_marker
 }
 
-# need MODULE...: have them loaded, in this order
-need()
+# insert MODULE...: in this order
+insert()
 {
-	[ -e available_markers ] || skip "no markers"
-	trap 'stop_jobs; remove_modules' EXIT
-	remove_modules
 	local module
 	for module; do
 		case $module in
@@ -36,6 +33,15 @@ need()
 			modprobe $module ;;
 		esac
 	done
+}
+
+# need MODULE...: have only these loaded
+need()
+{
+	[ -e available_markers ] || skip "no markers"
+	trap 'stop_jobs; remove_modules' EXIT
+	remove_modules
+	insert "$@"
 }
 
 # pass TEXT MODULE: through its markers
@@ -531,6 +537,56 @@ a_name_that_is_taken()
 	grep -q prev_comm events/sched/sched_switch/format || fail "the event is gone"
 }
 
+# When it is free again, the marker gets it.
+a_name_that_is_taken_for_a_while()
+{
+	need
+	[ -e kprobe_events ] || skip "no kprobe events"
+	trap 'stop_jobs; echo > kprobe_events; remove_modules' EXIT
+	dmesg -C
+	echo 'p:bad/text vfs_read' > kprobe_events
+	insert markers_bad
+	equal "messages" "$(dmesg | grep -c 'marker: bad:text: no event (-17)')" 1
+	cat set_marker > /dev/null
+	equal "messages" "$(dmesg | grep -c 'marker: bad:text: no event (-17)')" 1
+	echo > kprobe_events
+	echo 'bad:text' > set_marker
+	pass again markers_bad
+	equal "its event" "$(events text)" "text: again"
+}
+
+# Nothing would take it away when its text is freed.
+a_probe_in_init_text_is_refused()
+{
+	dmesg -C
+	need markers_late
+	dmesg | grep -q 'late:work: probe init_probe.* is no function that stays: refused' ||
+		fail "no message"
+	equal "the answer" "$(dmesg | sed -n 's/.*init probe: //p')" -22
+	echo late:get > set_marker
+	cat /sys/module/markers_late/parameters/param > /dev/null
+	equal "the other" "$(events get)" 'get: param'
+}
+
+# Up to the precision, and no further
+strings_without_an_end()
+{
+	need markers_bad
+	echo > set_marker
+	echo bad:endless > set_marker
+	echo bad:fault >> set_marker
+	pass text markers_bad
+	equal "strings" "$(events endless)" \
+		'endless: head=xxxxxxxxxxxxxxxx tail=the last none= name=good'
+	equal "what can be read" "$(events fault)" 'fault: last|good'
+	echo > trace
+	echo 'head == "xxxxxxxxxxxxxxxx" && tail == "the last" && none == ""' \
+		> events/bad/endless/filter
+	pass text markers_bad
+	echo 0 > events/bad/endless/filter
+	equal "by a filter" "$(events endless | wc -l)" 1
+}
+
 bad_formats_and_strings()
 {
 	need markers_bad
@@ -603,5 +659,7 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	work_left_by_a_module_passes_its_markers parameters_pass_markers_of_a_module_that_goes \
 	an_event_in_use_goes_later what_nobody_uses_any_more_refuses_no_module \
 	a_thousand_go_together \
-	another_format_is_refused a_name_that_is_taken bad_formats_and_strings bad_patterns \
+	another_format_is_refused a_name_that_is_taken a_name_that_is_taken_for_a_while \
+	a_probe_in_init_text_is_refused bad_formats_and_strings strings_without_an_end \
+	bad_patterns \
 	modules_come_and_go_while_they_are_switched
