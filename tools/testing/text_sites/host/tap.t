@@ -364,6 +364,14 @@ is_judged('a list without a reason', "m: a\tfail\n", $good,
 	is((run($one . $two, @part))[0], $one . $two, 'a part is skipped');
 	is((run($one . $two . $three, @part))[0],
 		"$one${two}fail\tm: y.sh: three\tskipped: no y\tl\n", 'all of a script is skipped');
+
+	my $case = "skip\tm: fentry_ops: one\tno x\tl\n";
+	my $other = "pass\tm: fentry_ops: two\t\tl\n";
+	my $foreign = "skip\tm: ftrace: one\tno x\tl\npass\tm: ftrace: two\t\tl\n";
+	is((run($case . $other, @part))[0], $case . $other, 'a part of a suite is skipped');
+	is((run($case, @part))[0], "fail\tm: fentry_ops: one\tskipped: no x\tl\n",
+		'all of a suite is skipped');
+	like((run($foreign, @part))[0], qr/^fail\tm: ftrace: one/, 'one of the base is skipped');
 }
 
 my ($out, $status) = run("pass\tm: a\t\tl\npass\tm: b\t\tl\n", 'sum');
