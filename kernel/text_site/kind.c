@@ -203,7 +203,7 @@ static int module_check_overlaps(const struct module *mod)
 	}
 
 #ifdef CONFIG_JUMP_LABEL
-	/* Some have two bytes. What begins behind these in a longer one is no site's text. */
+	/* Some have two bytes. What begins behind these in a longer one is not looked at. */
 	for (unsigned int i = 0; i < mod->num_jump_entries; i++)
 		ret = ret ?: check_no_site(mod, NR_TEXT_SECTIONS,
 					   jump_entry_code(&mod->jump_entries[i]), 2,
