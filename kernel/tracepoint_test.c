@@ -316,6 +316,7 @@ static void test_slow_caller_with_srcu(struct kunit *test)
 	tracepoint_synchronize_unregister();
 }
 
+#ifdef CONFIG_JUMP_FUNCTION	/* else it is a pointer, which can always be changed */
 DECLARE_TRACE(jump_test_wrong, TP_PROTO(u64 e), TP_ARGS(e));
 DEFINE_TRACE(jump_test_wrong, TP_PROTO(u64 e), TP_ARGS(e));
 
@@ -397,6 +398,7 @@ static void test_jump_cannot_be_changed_later(struct kunit *test)
 	tracepoint_synchronize_unregister();
 }
 #endif
+#endif
 
 #ifdef CONFIG_TRACEPOINT_BATCH
 static DEFINE_STATIC_KEY_FALSE(batch_key);
@@ -460,8 +462,10 @@ static struct kunit_case tracepoint_cases[] = {
 #ifdef CONFIG_TRACEPOINTS_JUMP_FUNCTION
 	KUNIT_CASE(test_slow_caller_with_rcu),
 	KUNIT_CASE(test_slow_caller_with_srcu),
+#ifdef CONFIG_JUMP_FUNCTION
 	KUNIT_CASE(test_jump_cannot_be_changed),
 	KUNIT_CASE(test_jump_cannot_be_changed_later),
+#endif
 #endif
 	{}
 };
