@@ -269,14 +269,18 @@ static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *
 {
 	const u32 more = READ_ONCE(tr->fgraph_more);
 
-	BUILD_BUG_ON(TRACE_GRAPH_PRINT_ARGS < TRACE_GRAPH_PRINT_RETADDR);
-	/* Each has a size of its own, which is a constant. One comparison tells which it is. */
-	if (more == TRACE_GRAPH_PRINT_ARGS)
+	/* Each has a size of its own, which is a constant. */
+	if (more == TRACE_GRAPH_PRINT_ARGS) {
 		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_ARGS);
-	else if (more > TRACE_GRAPH_PRINT_ARGS)
+	} else if (more == GRAPH_CALL_MORE) {
 		graph_fast_call_with(ip, fregs, tr, GRAPH_CALL_MORE);
-	else
+	} else if (likely(more == TRACE_GRAPH_PRINT_RETADDR)) {
 		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_RETADDR);
+	} else {
+		/* It has changed meanwhile: there are none, or trees are kept. */
+		preempt_enable_notrace();
+		ftrace_graph_func_slow(ip, fregs);
+	}
 }
 
 /**
