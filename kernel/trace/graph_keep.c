@@ -139,6 +139,18 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 }
 
 /*
+ * The same where what it is called in has returned without having been seen. It was taken for a
+ * function in there: graph_keep_ignore_func() has not asked whether it may be a root.
+ */
+static int begin_again(struct trace_array *tr, struct fgraph_ops *gops, unsigned long *word,
+		       struct ftrace_graph_ent *call, struct ftrace_regs *fregs)
+{
+	unsigned long unused = 0;
+
+	return ftrace_graph_addr(&unused, call) ? begin(tr, gops, word, call, fregs) : 0;
+}
+
+/*
  * Is it the task itself that calls? in_task() is also true in irq_enter_rcu(), before the
  * interrupt is counted as one, and at the end of irq_exit_rcu(). Interrupts are off there. If
  * they are off in the task, its stale tree waits for a later call.
@@ -178,6 +190,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 			return 0;
 		}
 		WRITE_ONCE(*word, 0);
+		return begin_again(tr, gops, word, trace, fregs);
 	}
 	if (!(*word & GRAPH_KEEP_TREE))
 		return begin(tr, gops, word, trace, fregs);
@@ -188,7 +201,7 @@ int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
 		WRITE_ONCE(*word, 0);
 		barrier();
 		graph_keep_give_back(pool, tree);
-		return begin(tr, gops, word, trace, fregs);
+		return begin_again(tr, gops, word, trace, fregs);
 	}
 	record = graph_keep_claim(pool, tree, units_of_call(tr));
 	if (!record) {
