@@ -5,12 +5,11 @@
  * page that the last one is on, and the clock is the usual one. ring_buffer.c includes
  * this. Everything unusual is left to its ordinary functions: they write the same bytes.
  *
- * Only an outermost writer gets here, so every writer that interrupts it takes the
+ * Only an outermost writer gets here, so until F every writer that interrupts it takes the
  * ordinary functions. It finds @committing set, and so it moves neither commit_page nor
  * the index up to which this page is committed; and it increments @commits, which the pin
- * has set to 0: only an outermost writer compares that with what it was, and only one that
- * has written in the ordinary way. It has finished when the interrupted writer goes on. By
- * where it lands:
+ * has set to 0: only an outermost writer compares that with what it was. It has finished
+ * when the interrupted writer goes on. By where it lands:
  *
  * before the pin	It finishes completely. If it has swapped the per-CPU buffer,
  *			cpu_buffer->buffer is another one. After the pin nobody swaps:
@@ -25,12 +24,12 @@
  *			changed and C fails. If it has discarded what it has written,
  *			page->write is what it was, and so is the last event, whose time is
  *			@after. It has set before_stamp to 0: either B overwrites that, or the
- *			next event gets a full time stamp. If what it has discarded ended where
- *			the page does, there may be events on the next page already. They are
- *			later than this one, which still comes last on this page: the next
- *			event must not take its time for that of the last one. So before_stamp
- *			becomes 0 if @commits has changed, and the commit goes on to the next
- *			page.
+ *			next event gets a full time stamp. If there was no room for an event
+ *			behind what it has discarded, there may be events on the next page
+ *			already. They are later than this one, which still comes last on this
+ *			page: the next event must not take its time for that of the last one.
+ *			So before_stamp becomes 0 if @commits has changed, and the commit goes
+ *			on to the next page.
  * C to D		It finds that the time stamps differ and uses a full one. D makes them
  *			differ again, so that the next event has a full one too.
  * D to F		It adds to the page, or goes to another one, without committing.
@@ -437,7 +436,7 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_fast fast __uninitialized;
 
-	/* The length of a larger one is not in its header, one of 12 bytes becomes larger. */
+	/* A larger one has its length elsewhere. Those of 12 bytes become larger; few are smaller. */
 	if (!RB_FAST || unlikely(length - (RB_LEN_TIME_EXTEND + 1) >
 				 RB_MAX_SMALL_DATA - (RB_LEN_TIME_EXTEND + 1)))
 		return NULL;

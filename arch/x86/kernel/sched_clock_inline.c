@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sched_clock_inline() works with.
+ * What sched_clock_from_cycles() works with.
  *
  * tsc.c tells before it changes how a counter is scaled. Until that has settled,
  * sched_clock() is called. Then each CPU takes over its new scale.
