@@ -576,9 +576,9 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
  *
  * Return: 0; with nothing changed -EINVAL with a message if the format is not the
  * marker's or no marker's, the name is none, the probe's module is being unloaded or the
- * probe is in init text, or the text of a site is not what it should be; -EEXIST if this probe is registered with this
- * @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as in a probe. Without
- * CONFIG_MARKERS -ENOSYS.
+ * probe is in init text, or the text of a site is not what it should be; -EEXIST if this
+ * probe is registered with this @private; -ENOMEM; -EWOULDBLOCK where one may not sleep, as
+ * in a probe. Without CONFIG_MARKERS -ENOSYS.
  */
 int marker_probe_register(const char *name, const char *format, marker_probe_func *probe,
 			  void *private)

@@ -465,8 +465,8 @@ static void wait_for_trees(void)
  * @pool: where they are; no user of fgraph is registered with it any more
  *
  * register_ftrace_graph() clears the words of the index that it assigns, but only those of idle
- * tasks and of those in the list of processes. A thread that release_task() has unhashed still calls functions, and
- * would follow the word that it has had since this pool was in use.
+ * tasks and of those in the list of processes. A thread that release_task() has unhashed still
+ * calls functions, and would follow the word that it has had since this pool was in use.
  *
  * wait_for_trees() has returned, so nobody adds such a word meanwhile. If the index has another
  * user by now, its words do not point into this pool, and are left alone. Threads that were
