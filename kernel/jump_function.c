@@ -39,6 +39,8 @@
 #include <linux/rcupdate.h>
 #include <linux/text_site.h>
 
+#include <asm/sections.h>
+
 extern struct text_site __start___dynfunc_sites[], __stop___dynfunc_sites[];
 
 static struct text_site_kind dynfunc_sites;
@@ -119,7 +121,7 @@ static int change_prepare(const struct dynfunc_change *change)
 	if (!site)
 		return -ENOENT;
 	/* A module's own are pointed back, whatever they jump to: see prepare_defaults(). */
-	if (!stays_for(table, addr, func) && !text_sites_may_call(change->func))
+	if (!stays_for(table, addr, func) && !text_sites_may_call_module(change->func))
 		return -EINVAL;
 
 	site_prepare(table, site, func);

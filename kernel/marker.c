@@ -596,7 +596,9 @@ int marker_probe_register(const char *name, const char *format, marker_probe_fun
 
 	guard(mutex)(&marker_mutex);
 
-	if (!text_sites_may_call(probe)) {
+	/* In the common case without preempt_disable(), which may be a traced event itself */
+	if (!is_kernel_text((unsigned long)dereference_function_descriptor(probe)) &&
+	    !text_sites_may_call_module(probe)) {
 		pr_err("%s: probe %ps is no function that stays: refused\n", name, probe);
 		return -EINVAL;
 	}

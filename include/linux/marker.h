@@ -15,7 +15,6 @@
 #include <linux/args.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
-#include <linux/limits.h>
 #include <linux/linkage.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
@@ -134,7 +133,7 @@ void marker_inline_end(void);
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 
 /* A string is as long as it is. */
-#define MARKER_PRECISION_NONE	U16_MAX
+#define MARKER_PRECISION_NONE	0xffff
 
 /**
  * struct marker_arg - a conversion in a format

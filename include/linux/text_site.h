@@ -12,8 +12,6 @@
 #include <linux/text_section.h>
 #include <linux/types.h>
 
-#include <asm/sections.h>
-
 struct module;
 struct mutex;
 struct text_site_table;
@@ -26,12 +24,9 @@ int text_section_check(const struct module *mod, enum text_section_id id, unsign
 		       unsigned int align);
 
 #ifdef CONFIG_MODULES
-bool text_sites_may_call(const void *func);
+bool text_sites_may_call_module(const void *func);
 #else
-static inline bool text_sites_may_call(const void *func)
-{
-	return __is_kernel_text((unsigned long)func);
-}
+static inline bool text_sites_may_call_module(const void *func) { return false; }
 #endif
 
 #ifdef CONFIG_TEXT_SITES

@@ -59,7 +59,7 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
 }
 
 /**
- * text_sites_may_call - may something be pointed at a function?
+ * text_sites_may_call_module - may something be pointed at a function of a module?
  * @func: the function
  *
  * A module's parameters can be written until the module is freed. Nothing undoes a reference to
@@ -70,17 +70,13 @@ bool text_site_in_data(const struct module *mod, const void *start, unsigned int
  *
  * Context: any, see above for the mutex.
  *
- * Return: true for text of the kernel, or of a module that is not being unloaded, but for init
- * text.
+ * Return: true if it is in a module that is not being unloaded, and not in its init text.
  */
-bool text_sites_may_call(const void *func)
+bool text_sites_may_call_module(const void *func)
 {
 	const unsigned long addr = (unsigned long)dereference_function_descriptor((void *)func);
 	const struct module *mod;
 
-	/* The common case needs no preempt_disable(), which may be a traced event itself. */
-	if (__is_kernel_text(addr))
-		return true;
 	guard(preempt)();
 	/* __module_text_address() does not find a module that is unformed or being freed. */
 	mod = __module_text_address(addr);
