@@ -24,7 +24,12 @@ static __always_inline void func_args_save(unsigned long *args, struct ftrace_re
 static inline void func_args_save(unsigned long *args, struct ftrace_regs *fregs) { }
 #endif
 
+#ifdef CONFIG_FUNCTION_TRACER
 void func_args_print(struct trace_seq *s, unsigned long ip, const unsigned long *args);
+#else
+static inline void func_args_print(struct trace_seq *s, unsigned long ip,
+				   const unsigned long *args) { }
+#endif
 void func_value_print(struct trace_seq *s, unsigned long ip, unsigned long value);
 bool func_is_void(unsigned long ip);
 
