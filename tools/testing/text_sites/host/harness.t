@@ -615,6 +615,10 @@ is((all('c-*'))[1], 0, '  but may take longer the next time');
 delete $ENV{SLOW};
 fails('no such machine', "PATH=$bin:\$PATH ONLY='none-*' TS_MACHINES=$dir/machines.tab $copy/test-all",
 	qr/^test-all: no machine.s name matches 'none-\*'$/, 1);
+put("$dir/machines.tab", "plain first single 1 60 - picture:all\nplain last single 1 60 - all\n");
+fails('a machine of which it is not known what it depends on',
+	"PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $copy/steps test-machine",
+	qr/^test-machine: first: cannot tell what its results depend on$/);
 
 # What is no machine
 put("$copy/step/toy.sh", <<'END');

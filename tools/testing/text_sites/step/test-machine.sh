@@ -123,7 +123,7 @@ chosen()
 	while read -r groups name rest; do
 		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
 		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
-		of=$(of "$name $rest")
+		of=$(of "$name $rest") || die "$name: cannot tell what its results depend on"
 		if kept "$name" "$of" || { [ -z "${AGAIN:-}" ] && passed "$name" "$of"; }; then
 			say "$(machine_id "$name"): as before: $("$results" brief "$RESULTS/$name")" >&2
 		else
@@ -241,11 +241,13 @@ test_in()
 
 main()
 {
-	local slots machines i
+	local slots lines machines=() i
 	local name accel smp time append tests
 	# One more than there are: a machine sleeps for a part of its time.
 	slots=$(($(nproc) + 1))
-	mapfile -t machines < <(chosen)
+	# On its own line: if one of them cannot be had, none is run.
+	lines=$(set -e; chosen)
+	[ -z "$lines" ] || mapfile -t machines <<<"$lines"
 	for ((i = 0; i < ${#machines[@]}; i++)); do
 		read -r name accel smp time append tests <<<"${machines[i]}"
 		# One free thread is enough, also for a machine that may use more.
