@@ -95,7 +95,7 @@ begin() { rm -f "$STAMPS/$1"; }
 machine_id() { [ "$GROUP" = plain ] && printf '%s' "$1" || printf '%s' "$GROUP-$1"; }
 
 # kept NAME OF: there are results of NAME, and they are of OF
-kept() { [ -e "$RESULTS/$1" ] && [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
+kept() { [ -s "$RESULTS/$1" ] && [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
 
 # passed NAME OF: there are results of NAME, of this test run or an earlier one, which are of OF, and
 # nothing has failed. They are this run's now.

@@ -583,6 +583,12 @@ like(get("$build/report/index.html"), qr{<h2 id="b">b</h2>.*<td>two</td>}s, '  a
 is((all('all'))[2], '', '  and are not run again');
 unlink "$build/results/b/two.of", "$build/results/classic/one";
 is((all('all'))[2], 'classic text_sites-b', '  unless there is no result');
+put("$build/results/b/two", '');
+is((all('b-*'))[2], 'text_sites-b', '  or it has no line');
+put("$build/results/b/two", '');
+like((run("$copy/report --table $dir/machines.tab --results $build/results --only b-two"))[0],
+	qr/^NOT RUN b-two$/m, '  which does not count');
+unlink glob "$build/results/b/*";
 put("$top/kernel/ours.c", "changed\n");
 ($out, $status, $booted) = all('b-* c-*');
 is($booted, 'classic-c text_sites-b', '  or the kernel is another; those that are asked for') or diag($out);
@@ -674,6 +680,22 @@ put("$top/kernel/read.c", '');
 fails('  what it reads is another', $host, qr/^0 passed, 1 failed$/);
 fails('  what has failed', $host, qr/^0 passed, 1 failed$/);
 is(get("$build/ran"), "ran\n" x 3, '  is run each time');
+
+# What cannot be read to its end is not kept.
+put("$top/kernel/read.c", "one\n");
+put("$copy/results", get("$copy/results") =~ s/^use strict;/exit 9 if \$ARGV[0] eq 'console';\n$&/mr);
+for (1, 2) {
+	($out, $status) = run($again);
+	like($out, qr/^test-machine: one: booting.*^FAIL test-machine: the step failed/ms,
+		'results cut short: are not kept');
+}
+put("$copy/results", get("$harness/results") =~ s/^use strict;/print "pass\tit\t\t-\n" and exit 9 if \$ARGV[0] eq 'read';\n$&/mr);
+for (1, 2) {
+	($out, $status) = run($host);
+	unlike($out, qr/as before/, '  nor those of a test that needs no machine');
+	isnt($status, 0, '  and fail');
+}
+put("$copy/results", get("$harness/results"));
 
 # Each group has a kernel: one of its own, or that of `make test`
 for (map { !/ step:/ && /^(\w\S*)\s/ ? split(/,/, $1) : () } split /\n/, get("$harness/machines.tab")) {

@@ -105,7 +105,8 @@ main()
 	tested ours "$ours" &
 	wait %1 || die "the results of Debian's kernel could not be had"
 	wait %2 || die "the results of our kernel could not be had"
-	judged | keep debian "$of"
+	judged >"$debian/judged"
+	keep debian "$of" <"$debian/judged"
 	table | tee "$debian/table"
 }
 

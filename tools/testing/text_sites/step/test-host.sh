@@ -38,7 +38,8 @@ one()
 	SECONDS=0
 	prove -v "$1" >"$log" 2>&1 </dev/null || status=$?
 	"$HARNESS/results" read --label "host/$name" --log "$(short "$log")" \
-		--status "$status" <"$log" | keep "host-$name" "$2"
+		--status "$status" <"$log" >"$LOG/host-$name.results"
+	keep "host-$name" "$2" <"$LOG/host-$name.results"
 	say "$name: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 }
 

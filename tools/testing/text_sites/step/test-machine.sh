@@ -233,8 +233,10 @@ test_in()
 	# Another time it may get to its end.
 	[ "$status" -ne 124 ] || of='no end'
 	cat "$LOG/$label.err" >&2
+	# Without `||`, so that it ends here if any part fails: what there is then is not kept.
 	read_results "$name" "${tests%%:*}" "$status" "$append" |
-		judged "$name" "${tests%%:*}" "${tests#*:}" | keep "$name" "$of" "$line"
+		judged "$name" "${tests%%:*}" "${tests#*:}" >"$LOG/$label.results"
+	keep "$name" "$of" "$line" <"$LOG/$label.results"
 	took "$name" $SECONDS
 	say "$(machine_id "$name"): $("$results" brief "$RESULTS/$name") ($((SECONDS / 60)):$(printf '%02d' $((SECONDS % 60))))"
 }
