@@ -217,6 +217,18 @@ is_read('KUnit tests that should have run', "[    1.000000] fine\n",
 	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
 is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
 
+my $one = "[    1.0]     # Subtest: marker\n[    1.0]     1..1\n[    1.0]     ok 1 one\n[    1.0] ok 1 marker\n";
+my $passed = "pass marker: one\n";
+my $lost = "fail KUnit: 2 suites planned, 1 ran\n";
+is_read('fewer suites than planned', "[    1.0] 1..2\n$one", "$passed${lost}pass kernel log\n", 0, 'console');
+is_read('fewer than planned, then others', "[    1.0] 1..2\n${one}[    1.0] 1..1\n$one",
+	"$passed$lost${passed}pass kernel log\n", 0, 'console');
+is_read('more than planned: those of modules', "[    1.0] 1..1\n$one$one",
+	"$passed${passed}pass kernel log\n", 0, 'console');
+is_read('the kernel dies in a suite that does not count',
+	"[    1.0] 1..2\n${one}[    1.0]     # Subtest: other\n", "$passed${lost}pass kernel log\n",
+	0, 'console');
+
 my $oops = "[    7.1] BUG: kernel NULL pointer dereference, address: 0\n[    7.2] Oops: Oops: 0002 [#1]\n" .
 	"[    7.3] ---[ end trace 0000000000000000 ]---\n";
 my $announced = "[    7.0] death_test: the next oops is intended\n$oops";
@@ -262,6 +274,11 @@ for my $said ('WARNING: possible circular locking dependency detected',
 	is_read("the kernel complains: $said", "[    1.000000][    T1] fine\n[   12.000000][   T60] $said\n",
 		"fail kernel log: $said\n", 0, 'console');
 }
+
+is_read('messages are dropped', "[    1.000000] fine\n** 412 printk messages dropped **\n",
+	"fail kernel log: ** 412 printk messages dropped **\n", 0, 'console');
+is_read('a complaint behind what a program has written', "init: x[    9.100000] WARNING: suspicious RCU usage\n",
+	"fail kernel log: WARNING: suspicious RCU usage\n", 0, 'console');
 
 is_read('a complaint that a test asks for', "[    1.000000] UBSAN: shift-out-of-bounds in ../lib/test_ubsan.c:51:2\n",
 	"pass kernel log\n", 0, 'console');
