@@ -217,10 +217,12 @@ is_read('KUnit tests that should have run', "[    1.000000] fine\n",
 	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
 is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
 
-my $one = "[    1.0]     # Subtest: marker\n[    1.0]     1..1\n[    1.0]     ok 1 one\n[    1.0] ok 1 marker\n";
+my $one = "[    1.0]     # Subtest: marker\n[    1.0]     1..1\n" .
+	"[    1.0]     ok 1 one\n[    1.0] ok 1 marker\n";
 my $passed = "pass marker: one\n";
 my $lost = "fail KUnit: 2 suites planned, 1 ran\n";
-is_read('fewer suites than planned', "[    1.0] 1..2\n$one", "$passed${lost}pass kernel log\n", 0, 'console');
+is_read('fewer suites than planned', "[    1.0] 1..2\n$one", "$passed${lost}pass kernel log\n",
+	0, 'console');
 is_read('fewer than planned, then others', "[    1.0] 1..2\n${one}[    1.0] 1..1\n$one",
 	"$passed$lost${passed}pass kernel log\n", 0, 'console');
 is_read('more than planned: those of modules', "[    1.0] 1..1\n$one$one",
@@ -229,12 +231,18 @@ is_read('the kernel dies in a suite that does not count',
 	"[    1.0] 1..2\n${one}[    1.0]     # Subtest: other\n", "$passed${lost}pass kernel log\n",
 	0, 'console');
 
-my $oops = "[    7.1] BUG: kernel NULL pointer dereference, address: 0\n[    7.2] Oops: Oops: 0002 [#1]\n" .
+my $null = "BUG: kernel NULL pointer dereference, address: 0\n";
+my $oops = "[    7.1] $null\[    7.2] Oops: Oops: 0002 [#1]\n" .
+	"[    7.2] RIP: 0010:die+0x2e/0x40 [death_test]\n" .
 	"[    7.3] ---[ end trace 0000000000000000 ]---\n";
 my $announced = "[    7.0] death_test: the next oops is intended\n$oops";
 is_read('an intended oops', $announced, "pass kernel log\n", 0, 'console');
-is_read('another one after it', "$announced$oops",
-	"fail kernel log: BUG: kernel NULL pointer dereference, address: 0\n", 0, 'console');
+is_read('another one after it', "$announced$oops", "fail kernel log: $null", 0, 'console');
+is_read('another one in its place', $announced =~ s/die.*/vfs_read+0x1\/0x2/r,
+	"fail kernel log: $null", 0, 'console');
+is_read('another one within it', $announced =~ s/(?=\[    7\.3\])/[    7.2] $null/r,
+	"fail kernel log: $null", 0, 'console');
+is_read('one that is cut short', $announced =~ s/\[    7\.2\] RIP.*//sr, "fail kernel log: $null", 0, 'console');
 is_read('a warning within it', $announced =~ s/(?=\[    7\.3\])/[    7.2] WARNING: CPU: 0\n/r,
 	"fail kernel log: WARNING: CPU: 0\n", 0, 'console');
 
