@@ -60,14 +60,22 @@ as_tap()
 	esac
 }
 
-# our_functions: the names of those that this kernel has
+# functions_in OBJECT...: the names of its functions
+functions_in() { nm "$@" | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u; }
+
+# our_functions: the names of those that this kernel has: in our objects, and in the base's, what
+# our headers and patches add
 our_functions()
 {
-	local file objects=()
+	local file known objects=() sources=()
 	while IFS= read -r file; do
+		sources+=("$TREE/$file")
 		[ ! -e "$OUT/${file%.c}.o" ] || objects+=("$OUT/${file%.c}.o")
-	done < <(grep -E '^(arch|kernel)/.*\.c$' "$STAMPS/overlay.list")
-	nm "${objects[@]}" | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }'
+	done < <(grep -E '^(arch|include|kernel)/.*\.[ch]$' "$STAMPS/overlay.list")
+	known=$(functions_in "$OUT/vmlinux")
+	[ ${#objects[@]} -eq 0 ] || functions_in "${objects[@]}"
+	"$HARNESS/functions" "${sources[@]}" "$TOP"/patches/*.patch |
+		comm -12 - <(printf '%s\n' "$known")
 }
 
 # read_results NAME COLLECTION STATUS APPEND: those of the machine that ended
