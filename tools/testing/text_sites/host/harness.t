@@ -681,9 +681,22 @@ fails('  what it reads is another', $host, qr/^0 passed, 1 failed$/);
 fails('  what has failed', $host, qr/^0 passed, 1 failed$/);
 is(get("$build/ran"), "ran\n" x 3, '  is run each time');
 
+# What runs the tests belongs to what they pass with.
+put("$top/kernel/read.c", "one\n");
+works('a test', $host);
+works('a machine with more time', "SLOW=30 $again");
+like(works('  without it', $again), qr/^test-machine: one: booting/m, '  is run again');
+for my $file (qw(step/test-host.sh step/test-machine.sh lib.sh)) {
+	my ($all, $name) = $file =~ /host/ ? ($host, 'toy') : ($again, 'one');
+	put("$copy/$file", get("$copy/$file") . "# changed\n");
+	unlike(works("  with another $file", $all), qr/as before/, '  is run again');
+	like(works('    again', $all), qr/: $name: as before/, '    is not');
+}
 # A data race is ours if a function of ours is in it, in whatever object that is.
-put("$top/kernel/fast.h", "static noinline int\nours_in_header(int a,\n\t       int b)\n{\n\treturn theirs(a);\n}\n");
-my $adds = "--- a/kernel/two.c\n+++ b/kernel/two.c\n@@ -1 +1,4 @@\n 2\n+void ours_in_patch(void)\n+{\n+}\n";
+put("$top/kernel/fast.h",
+	"static noinline int\nours_in_header(int a,\n\t       int b)\n{\n\treturn theirs(a);\n}\n");
+my $adds = "--- a/kernel/two.c\n+++ b/kernel/two.c\n@@ -1 +1,4 @@\n 2\n" .
+	"+void ours_in_patch(void)\n+{\n+}\n";
 put("$top/patches/0003-function.patch", mail('function', $adds));
 works('functions in the base\'s files', "$copy/steps tree");
 put("$build/text_sites/.config.saved", get("$build/text_sites/.config"));
@@ -693,20 +706,21 @@ put("$bin/nm", <<'END');
 #!/bin/sh
 case $* in
 */kernel/ours.o) printf '0 T ours_in_object\n' ;;
-*/vmlinux) printf '0 %s\n' 'T theirs' 't ours_in_header.part.0' 'T ours_in_patch' 'T ours_in_object' ;;
+*/vmlinux) printf '0 T %s\n' theirs ours_in_header.part.0 ours_in_patch ours_in_object ;;
 esac
 END
 put("$copy/vm/kselftest.sh", <<"END");
 JOB cat $dir/race >>"\$console"; printf '1..1\\nok 1 - it\\n\\n%s 0\\n' "\$end"
 END
 for my $function (qw(ours_in_object ours_in_header ours_in_patch theirs)) {
-	put("$dir/race", join '', map { "[    1.000000] $_\n" } 'BUG: KCSAN: data-race in a / b', '',
+	put("$dir/race", join '', map { "[    1.000000] $_\n" } 'BUG: KCSAN: data-race in a / b',
 		" $function+0x1/0x2", 'Reported by Kernel Concurrency Sanitizer on:');
 	($out) = run("AGAIN=1 $again");
-	like($out, $function eq 'theirs' ? qr/^KNOWN one: data-race in a/m : qr/^FAIL one: kernel log: BUG: KCSAN/m,
-		"a data race in $function");
+	like($out, $function eq 'theirs' ? qr/^KNOWN one: data-race in a/m
+		: qr/^FAIL one: kernel log: BUG: KCSAN/m, "a data race in $function");
 }
-unlink "$bin/nm", "$top/kernel/fast.h", "$top/patches/0003-function.patch", "$build/text_sites/kernel/ours.o";
+unlink "$bin/nm", "$top/kernel/fast.h", "$top/patches/0003-function.patch",
+	"$build/text_sites/kernel/ours.o";
 put("$build/text_sites/.config", get("$build/text_sites/.config.saved"));
 works('  no longer', "$copy/steps tree");
 put("$dir/some.patch", <<'END');
@@ -732,14 +746,15 @@ is(works('functions of a patch', "$harness/functions $dir/some.patch"), "added\n
 job('ok');
 
 # What cannot be read to its end is not kept.
-put("$top/kernel/read.c", "one\n");
-put("$copy/results", get("$copy/results") =~ s/^use strict;/exit 9 if \$ARGV[0] eq 'console';\n$&/mr);
+my $cut = q(exit 9 if $ARGV[0] eq 'console';);
+put("$copy/results", get("$copy/results") =~ s/^use strict;/$cut\n$&/mr);
 for (1, 2) {
 	($out, $status) = run($again);
 	like($out, qr/^test-machine: one: booting.*^FAIL test-machine: the step failed/ms,
 		'results cut short: are not kept');
 }
-put("$copy/results", get("$harness/results") =~ s/^use strict;/print "pass\tit\t\t-\n" and exit 9 if \$ARGV[0] eq 'read';\n$&/mr);
+$cut = q(print "pass\tit\t\t-\n" and exit 9 if $ARGV[0] eq 'read';);
+put("$copy/results", get("$harness/results") =~ s/^use strict;/$cut\n$&/mr);
 for (1, 2) {
 	($out, $status) = run($host);
 	unlike($out, qr/as before/, '  nor those of a test that needs no machine');

@@ -21,7 +21,7 @@ of()
 		fi
 		# How much damage.t does, and model.t
 		echo "${DAMAGE:-} ${DAMAGE_SEED:-} ${MODEL:-}"
-		sha256sum "$1" "$HARNESS"/host/*.pm
+		sha256sum "$1" "$0" "$HARNESS"/{lib.sh,results,host/*.pm}
 		dpkg-query -W -f='${Package} ${Version}\n'
 	} | hash
 }

@@ -157,7 +157,10 @@ of()
 	{
 		stamp "kernel-$KERNEL"
 		# What runs the tests, and what judges them
-		cat "$HARNESS"/vm/* "$HARNESS"/bench/{machine.sh,guard,limits.tab} "$results" "${lists[@]}" "$skips"
+		cat "$0" "$HARNESS"/{lib.sh,functions,vm/*,bench/{machine.sh,guard,limits.tab}} \
+			"$results" "${lists[@]}" "$skips"
+		# With more time, the kernel does not look for stalls.
+		[ "$SLOW" -eq 1 ] || echo slow
 		tr -s '[:space:]' ' ' <<<"$1"
 		case ${1##* } in
 		*:*) stamp "rootfs-$KERNEL" ;;
