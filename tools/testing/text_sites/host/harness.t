@@ -692,6 +692,16 @@ for my $file (qw(step/test-host.sh step/test-machine.sh lib.sh)) {
 	unlike(works("  with another $file", $all), qr/as before/, '  is run again');
 	like(works('    again', $all), qr/: $name: as before/, '    is not');
 }
+# What tap.t reads
+put("$copy/host/tap.t", get("$harness/host/tap.t"));
+my @of = map {
+	put("$top/kernel/toy_test.c", $_);
+	run("MACHINES=host-tap $copy/steps test-host");
+	get("$build/results/plain/host-tap.of") =~ /(\w+)/;
+} 'one', 'two';
+isnt($of[0], $of[1], 'tap.t depends on the suites that it looks for');
+unlink "$copy/host/tap.t", "$top/kernel/toy_test.c";
+
 # A data race is ours if a function of ours is in it, in whatever object that is.
 put("$top/kernel/fast.h",
 	"static noinline int\nours_in_header(int a,\n\t       int b)\n{\n\treturn theirs(a);\n}\n");

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # How test results are read and counted: good, bad, missing, cut short.
 #
-# reads: tools/testing/text_sites/results
+# reads: tools/testing/text_sites/results arch kernel
 use strict;
 use warnings;
 use Test::More;
@@ -242,7 +242,8 @@ is_read('another one in its place', $announced =~ s/die.*/vfs_read+0x1\/0x2/r,
 	"fail kernel log: $null", 0, 'console');
 is_read('another one within it', $announced =~ s/(?=\[    7\.3\])/[    7.2] $null/r,
 	"fail kernel log: $null", 0, 'console');
-is_read('one that is cut short', $announced =~ s/\[    7\.2\] RIP.*//sr, "fail kernel log: $null", 0, 'console');
+is_read('one that is cut short', $announced =~ s/\[    7\.2\] RIP.*//sr, "fail kernel log: $null",
+	0, 'console');
 is_read('a warning within it', $announced =~ s/(?=\[    7\.3\])/[    7.2] WARNING: CPU: 0\n/r,
 	"fail kernel log: WARNING: CPU: 0\n", 0, 'console');
 
@@ -285,7 +286,8 @@ for my $said ('WARNING: possible circular locking dependency detected',
 
 is_read('messages are dropped', "[    1.000000] fine\n** 412 printk messages dropped **\n",
 	"fail kernel log: ** 412 printk messages dropped **\n", 0, 'console');
-is_read('a complaint behind what a program has written', "init: x[    9.100000] WARNING: suspicious RCU usage\n",
+is_read('a complaint behind what a program has written',
+	"init: x[    9.100000] WARNING: suspicious RCU usage\n",
 	"fail kernel log: WARNING: suspicious RCU usage\n", 0, 'console');
 
 is_read('a complaint that a test asks for', "[    1.000000] UBSAN: shift-out-of-bounds in ../lib/test_ubsan.c:51:2\n",
