@@ -543,6 +543,7 @@ my ($copy, %seen) = ("$dir/harness");
 make_path($copy);
 system("cp -a '$harness'/. '$copy' && rm -r '$copy/host' && mkdir '$copy/host'") == 0 or die;
 put("$copy/step/packages.sh", "#!/bin/sh\n");
+put("$copy/step/series.sh", "#!/bin/sh\n>\$TS_BUILD/series.made\n");
 put("$copy/step/rootfs.sh", <<'END');
 #!/bin/bash
 . "$(dirname "$0")/../lib.sh"
@@ -578,6 +579,7 @@ sub all
 ($out, $status, my $booted) = all('all');
 is($booted, 'classic classic-c text_sites text_sites text_sites-b', 'all groups: each with its kernel') or diag($out);
 is($status, 0, '  pass');
+ok(-e "$build/series.made", '  have a series for the tests that need no machine');
 like($out, qr/^b +kernel log +1 .*\n +text_sites +1 +- .*\n/m, '  are listed');
 like(get("$build/report/index.html"), qr{<h2 id="b">b</h2>.*<td>two</td>}s, '  also on a page');
 is((all('all'))[2], '', '  and are not run again');
@@ -692,6 +694,17 @@ for my $file (qw(step/test-host.sh step/test-machine.sh lib.sh)) {
 	unlike(works("  with another $file", $all), qr/as before/, '  is run again');
 	like(works('    again', $all), qr/: $name: as before/, '    is not');
 }
+# What reads all of the source also reads the series, but not the cover letter, which has a date.
+put("$copy/host/all.t", qq(print "1..1\\nok 1 - it\\n";\n));
+put("$build/series/0000-cover.patch", 'date');
+my $series = "MACHINES=host-all $copy/steps test-begin test-host test-end";
+works('a test of all of the source', $series);
+put("$build/series/0000-cover.patch", 'another');
+like(works('  again', $series), qr/: all: as before/, '  is not run again');
+put("$build/series/0001-one.patch", 'one');
+unlike(works('  with a series', $series), qr/as before/, '  is');
+unlink "$copy/host/all.t";
+
 # What tap.t reads
 put("$copy/host/tap.t", get("$harness/host/tap.t"));
 my @of = map {

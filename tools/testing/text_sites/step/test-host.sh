@@ -5,7 +5,7 @@ set -eu -o pipefail
 shopt -s extglob
 
 # of TEST: what its results are of: the files that it says it reads (`# reads:`, with patterns), or
-# all of ours and the kernel that was compiled last
+# all of ours, the kernel that was compiled last, and the series, which checkpatch reads
 of()
 {
 	local patterns
@@ -18,6 +18,8 @@ of()
 			stamp tree
 			stamp "kernel-$KERNEL"
 			(cd "$TOP" && sums "$HARNESS" [A-Z]*)
+			# A cover letter has a date.
+			[ ! -e "$BUILD/series" ] || sums "$BUILD/series" ! -name '0000-*'
 		fi
 		# How much damage.t does, and model.t
 		echo "${DAMAGE:-} ${DAMAGE_SEED:-} ${MODEL:-}"
