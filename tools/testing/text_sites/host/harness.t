@@ -364,6 +364,10 @@ put("$top/kernel/compile.sh", "echo '../tree/kernel/ours.c:1:2: warning: ours'\n
 make_old("$build/tree/kernel/ours.c");
 fails('a warning about a file of ours', $kernel, qr{^kernel: compiles with warnings: \S+ours.c:1:2: warning: ours});
 isnt(age("$build/tree/kernel/ours.c"), 1e9, '  which is going to be compiled again');
+put("$top/kernel/compile.sh", get("$top/kernel/compile.sh") . "echo 'x.c:1: error: no'; exit 1\n");
+make_old("$build/tree/kernel/ours.c");
+fails('one beside an error', $kernel, qr/^kernel: does not compile: x\.c:1: error: no/);
+isnt(age("$build/tree/kernel/ours.c"), 1e9, '  is going to be compiled again, too');
 put("$top/kernel/compile.sh", "echo 'vmlinux.o: warning: objtool: f+0x1: no'\n");
 fails('a warning from objtool', $kernel, qr{^kernel: compiles with warnings: vmlinux.o: });
 put("$top/kernel/compile.sh", "true\n");
