@@ -453,6 +453,13 @@ ends('one with a warning in our files', qr/compiles with warnings: .*bad/);
 put("$top/kernel/compile.sh", "echo compiling\n");
 ends('one that does not get to its end', qr/.*booted/);
 like(ends('the same one', qr/.*booted/), qr/^random-test: 1 \(text_sites\): as before: /m, '  is not run again');
+my $second = $random =~ s/NUMBERS=1/NUMBERS=2/r;
+for (1, 2) {
+	like((run($second))[0], qr/^FAIL random: 2, .*\n0 passed, 1 failed\n\z/m,
+		'another number: counts alone');
+}
+like(ends('the first one', qr/.*booted/), qr/^random-test: 1 \(text_sites\): as before: /m,
+	'  is still there');
 like(get("$build/random/text_sites/.config"), qr/^(?:# )?CONFIG_OF_FENTRY\b.*^CONFIG_FTRACE_ENGINE_TEXT_SITES=y$/ms,
 	'its options are those of the Kconfig files, and the engine');
 unlike(get("$build/random/text_sites/.config"), qr/ENGINE_CLASSIC/, '  but no other engine');

@@ -17,6 +17,23 @@ tracers()
 	! has FTRACE_SYSCALLS || echo events
 }
 
+# choose_results: what there is of other numbers is put aside, so that it does not count, until they
+# are asked for
+choose_results()
+{
+	local file name
+	mkdir -p "$RESULTS" "$RESULTS.before"
+	for file in "$RESULTS.before"/* "$RESULTS"/*; do
+		[ -e "$file" ] || continue
+		name=${file##*/}
+		if [[ " $NUMBERS " != *" ${name%.of} "* ]]; then
+			[ "${file%/*}" = "$RESULTS.before" ] || mv "$file" "$RESULTS.before/"
+		elif [ ! -e "$RESULTS/$name" ]; then
+			mv "$file" "$RESULTS/"
+		fi
+	done
+}
+
 # kernel_of NUMBER: compiles the kernel, which then boots in the background
 kernel_of()
 {
@@ -46,9 +63,10 @@ main()
 {
 	local number
 	compiler_cache
-	mkdir -p "$RESULTS" "$out"
+	mkdir -p "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
-	[ "$NUMBERS" != all ] || NUMBERS=$(seq 12)
+	[ "$NUMBERS" != all ] || NUMBERS=$(seq -s ' ' 12)
+	choose_results
 	for number in $NUMBERS; do
 		kernel_of "$number"
 	done
