@@ -779,6 +779,43 @@ END
 is(works('functions of a patch', "$harness/functions $dir/some.patch"), "added\n", '  that are added');
 job('ok');
 
+# Debian's kernel and ours: what fails with both need not pass.
+put("$build/text_sites/include/config/kernel.release", "ours\n");
+put("$build/debian/boot/vmlinuz-$_", '') for qw(ours theirs);
+put("$copy/vm/machine.saved", get("$copy/vm/machine"));
+put("$copy/vm/machine", <<'END');
+#!/bin/sh
+cp "$TS_BUILD/$2.out" "$TS_BUILD/log/$2.out"
+cp "$TS_BUILD/$2.console" "$TS_BUILD/log/$2.console"
+END
+# debian WHOSE, TAP, CONSOLE: what it is to say
+sub debian
+{
+	my ($whose, $tap, $console) = @_;
+	put("$build/debian-$whose.out", $tap);
+	put("$build/debian-$whose.console", $console // '');
+	put("$build/debian-$whose-kdump.out", "1..1\nok 1 - kdump\n");
+	put("$build/debian-$whose-kdump.console", '');
+}
+my $debian = "GROUP=debian $copy/steps test-begin test-debian test-end";
+debian('theirs', "1..2\nok 1 - a\nnot ok 2 - b\n");
+debian('ours', "1..2\nok 1 - a\nnot ok 2 - b\n");
+like(works("a test that fails with Debian's kernel", $debian),
+	qr/^KNOWN debian: b: .*\n3 passed, 0 failed, 1 as listed$/m, '  may fail');
+debian('ours', "1..2\nnot ok 1 - a\nnot ok 2 - b\n");
+unlink "$build/results/debian/debian.of";
+like((run($debian))[0], qr/^FAIL debian: a /m, 'one that passes may not');
+my $warning = "[    1.0] WARNING: suspicious RCU usage\n";
+debian($_, "1..2\nok 1 - a\nnot ok 2 - b\n", $warning) for qw(theirs ours);
+like((run($debian))[0], qr/^FAIL debian: kernel log: WARNING/m, '  nor may the kernel complain');
+debian($_, "1..3\nok 1 - a\nnot ok 2 - b\n") for qw(theirs ours);
+like((run($debian))[0], qr/^test-debian: not all tests .*: debian: run: 3 tests planned, 2 ran$/m,
+	'  nor may tests be missing');
+debian($_, "1..3\nok 1 - a\nnot ok 2 - b\n# begins: c\n") for qw(theirs ours);
+like((run($debian))[0], qr/^test-debian: not all tests .*: debian: c: ended with the machine$/m,
+	'  nor may the machine end');
+put("$copy/vm/machine", get("$copy/vm/machine.saved"));
+
 # What cannot be read to its end is not kept.
 my $cut = q(exit 9 if $ARGV[0] eq 'console';);
 put("$copy/results", get("$copy/results") =~ s/^use strict;/$cut\n$&/mr);
