@@ -24,7 +24,7 @@ of()
 	{
 		printf '%s\n' "$1"
 		"$COMPILER" --version
-		cat "$OUT.fragment" "$HARNESS"/{,vm/}small.sh "$0"
+		cat "$OUT.fragment" "$HARNESS"/{,vm/}small.sh "$HARNESS/results" "$0"
 		stamp programs-text_sites
 	} | hash
 }
@@ -47,6 +47,13 @@ compile()
 	fi
 }
 
+# complaint CONSOLE: the first one that the kernel has of itself, or what its KUnit tests lack
+complaint()
+{
+	"$HARNESS/results" console --label "$GROUP" --log - <"$1" |
+		awk -F '\t' '$1 == "fail" && !n++ { sub(/^[^:]*: /, "", $2); print $2 ": " $3 }'
+}
+
 # boot LABEL NAME OF TRACER...: boots the image unless $why says what is wrong with it, and keeps
 # the result
 boot()
@@ -60,10 +67,14 @@ boot()
 			--append 'kunit.enable=1 kunit.filter=speed>slow' \
 			"$HARNESS/vm/small.sh" "$(<"$out/$label.suites")" "$@" \
 			>>"$log" 2>&1 || status=$?
-		[ "$status" -ne 0 ] || end=pass
+		if [ "$status" -eq 0 ]; then
+			# What it says when the job has looked for that, too
+			why=$(complaint "$LOG/$GROUP-$label.console")
+			[ -n "$why" ] || end=pass
+		fi
 		# Another time it may get to its end.
 		[ "$status" -ne 124 ] || of='no end'
-		why=$(tail -n1 "$log")
+		why=${why:-$(tail -n1 "$log")}
 	fi
 	rm -f "$out/$label".{image,suites}
 	printf '%s\t%s: %s, %s\t%s\t%s\n' "$end" "$GROUP" "$name" "$engine" "${why:-no output}" \

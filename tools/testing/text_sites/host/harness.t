@@ -460,6 +460,15 @@ for (1, 2) {
 }
 like(ends('the first one', qr/.*booted/), qr/^random-test: 1 \(text_sites\): as before: /m,
 	'  is still there');
+my $ends = qq(cat $dir/said >>"\$console"; printf '\\n%s 0\\n' "\$end");
+put("$bin/qemu-system-x86_64", get("$dir/qemu.saved") =~ s/^eval.*/$ends/mr);
+put("$dir/said", '');
+unlink "$build/results/random/1.of";
+like(works('one that does', $random), qr/\n1 passed, 0 failed\n\z/, '  passes');
+put("$dir/said", "[    2.0] WARNING: suspicious RCU usage\n");
+unlink "$build/results/random/1.of";
+ends('one that complains when nobody looks any more', qr/kernel log: WARNING: suspicious RCU/);
+put("$bin/qemu-system-x86_64", get("$dir/qemu.saved"));
 like(get("$build/random/text_sites/.config"), qr/^(?:# )?CONFIG_OF_FENTRY\b.*^CONFIG_FTRACE_ENGINE_TEXT_SITES=y$/ms,
 	'its options are those of the Kconfig files, and the engine');
 unlike(get("$build/random/text_sites/.config"), qr/ENGINE_CLASSIC/, '  but no other engine');
