@@ -94,6 +94,24 @@ begin() { rm -f "$STAMPS/$1"; }
 # machine_id NAME: a machine's name among those of all groups, for logs and messages
 machine_id() { [ "$GROUP" = plain ] && printf '%s' "$1" || printf '%s' "$GROUP-$1"; }
 
+# machines: those lines of the list that are asked for, without the group
+machines()
+{
+	local groups name rest
+	# all of it at once: it may be edited while machines run
+	while read -r groups name rest; do
+		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
+		[ -z "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || printf '%s\n' "$name $rest"
+	done < <(cat "$MACHINES_TAB")
+}
+
+# host_tests: the names of the results of those tests without a machine that are asked for
+host_tests()
+{
+	find "$HARNESS/host" -name '*.t' -printf 'host-%f\n' | sed 's/\.t$//' |
+		"$HARNESS/vm/pick" "$MACHINES" | sort
+}
+
 # kept NAME OF: there are results of NAME, and they are of OF
 kept() { [ -s "$RESULTS/$1" ] && [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
 

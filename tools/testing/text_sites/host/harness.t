@@ -735,6 +735,27 @@ my @of = map {
 isnt($of[0], $of[1], 'tap.t depends on the suites that it looks for');
 unlink "$copy/host/tap.t", "$top/kernel/toy_test.c";
 
+# What was to run and has no result
+put("$dir/machines.tab", "plain one single 1 60 - all\nplain two single 1 60 - all\n");
+for (['test-machine', 'one', $again], ['test-host', 'host-toy', $host]) {
+	my ($step, $name, $command) = @$_;
+	my $saved = get("$copy/step/$step.sh");
+	put("$copy/host/more.t", '');
+	put("$copy/step/$step.sh", <<"END");
+#!/bin/bash
+. "\$(dirname "\$0")/../lib.sh"
+printf 'pass\\tit\\t\\t-\\n' | keep $name x
+END
+	my $other = $step eq 'test-host' ? 'host-more' : 'two';
+	fails("$step without a result", $command, qr/^1 passed, 1 failed$/);
+	like((run($command))[0], qr/^FAIL $other: has no result/m, '  says of what');
+	like(works("  of what is not asked for", "MACHINES=$name $command"),
+		qr/^1 passed, 0 failed$/m, "  passes");
+	put("$copy/step/$step.sh", $saved);
+}
+unlink "$copy/host/more.t";
+put("$dir/machines.tab", "plain one single 1 60 more all\n");
+
 # A data race is ours if a function of ours is in it, in whatever object that is.
 put("$top/kernel/fast.h",
 	"static noinline int\nours_in_header(int a,\n\t       int b)\n{\n\treturn theirs(a);\n}\n");

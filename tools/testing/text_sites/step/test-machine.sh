@@ -123,21 +123,18 @@ judged()
 	esac
 }
 
-# chosen: those lines of the list that are asked for and have no results yet
+# chosen: those machines that are asked for and have no results yet
 chosen()
 {
-	local groups name rest of
-	# all of it at once: it may be edited while machines run
-	while read -r groups name rest; do
-		case ,$groups, in *",$GROUP,"*) ;; *) continue ;; esac
-		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"$name")" ] || continue
+	local name rest of
+	while read -r name rest; do
 		of=$(of "$name $rest") || die "$name: cannot tell what its results depend on"
 		if kept "$name" "$of" || { [ -z "${AGAIN:-}" ] && passed "$name" "$of"; }; then
 			say "$(machine_id "$name"): as before: $("$results" brief "$RESULTS/$name")" >&2
 		else
 			printf '%s\n' "$name $rest"
 		fi
-	done < <(cat "$MACHINES_TAB")
+	done < <(machines)
 }
 
 # files_of PATTERNS: the sums of all files in text_sites but the tests that PATTERNS does not pick
