@@ -83,6 +83,7 @@ my %fails = (
 			'enter: id == NOP || set[id] != FREE',
 		],
 		BROKEN_RETIRE_ROUND => ['target_addr: id == NOP || set[id] != FREE'],
+		BROKEN_SAME_HEAD => [$mixture],
 		BROKEN_STATE_IN_BREAK => [$moment],
 		BROKEN_STATE_IN_HEAD => [$moment],
 		BROKEN_TEXT_FIRST => ['handler: marked'],

@@ -4,9 +4,9 @@
  * arch/x86/kernel/text_site/patch.c, run.h and int3.c, asm/text_site_entry.h; and what is
  * freed then: kernel/trace/fentry/set.c, kernel/text_site/table.c.
  *
- * There is one site, which is a NOP or calls a trampoline. Two CPUs execute it again and
- * again while the patcher makes batches, one right after the other. An instruction is a
- * head, the first byte, and a tail of two parts, as tails may tear.
+ * There is one site, which is a NOP or calls a trampoline, one of two. Two CPUs execute it
+ * again and again while the patcher makes batches, one right after the other. An instruction
+ * is a head, the first byte, and a tail of two parts, as tails may tear.
  *
  * With ALSO_ROUNDS there are two sites, and a batch changes one of them or both, in one round
  * or in two. The thread that patches may die, once, wherever its interrupts are on in
@@ -29,6 +29,7 @@
  * Not modelled:
  *
  * - Values, kinds, and NMIs.
+ * - text_site_set_next(): sites of a batch that hold the same get the same.
  * - Breakpoints of others, and stale ones where there is no site: emulate_text() reads the
  *   instruction from memory, and relies on the order in which text_poke_bp() writes.
  * - What the emulation does to registers and to the stack: nobody else has these.
@@ -291,9 +292,23 @@ inline retire()
 	}
 }
 
-/* A site that calls becomes a NOP, and NOPs get a new set. */
-#define NEXT(id)	((id) == NOP -> new : NOP)
-#define IS_NEW(i)	(in_batch[i] && target[i] == NOP)
+/*
+ * @next of a target: what the sites of the batch get that hold it, a NOP or any other set but
+ * one that is retired. So sites can come to share a set, and go back to one that is in use.
+ * Sets that are free are alike: the first one will do.
+ */
+byte next_of[SETS];
+#define NEXT(id)	next_of[id]
+#define MAY_GET(id)	((id) != target[i] && set[id] != RETIRED)
+inline choose_next(i)
+{
+	if
+	:: target[i] != NOP -> NEXT(target[i]) = NOP
+	:: MAY_GET(1) -> NEXT(target[i]) = 1; set[1] = USED
+	:: MAY_GET(2) && set[1] != FREE -> NEXT(target[i]) = 2; set[2] = USED
+	fi
+}
+
 inline choose()
 {
 	atomic {
@@ -305,14 +320,15 @@ inline choose()
 #endif
 		fi;
 		if
-		:: !IS_NEW(0) && !IS_NEW(LAST_SITE)
-		:: else ->
-			if
-			:: set[1] == FREE -> new = 1
-			:: set[1] != FREE && set[2] == FREE -> new = 2
-			fi;
-			set[new] = USED
+		:: in_batch[0] -> choose_next(0)
+		:: else
 		fi;
+#ifdef ALSO_ROUNDS
+		if
+		:: in_batch[1] && !(in_batch[0] && target[0] == target[1]) -> choose_next(1)
+		:: else
+		fi;
+#endif
 		wanted[0] = (in_batch[0] -> NEXT(target[0]) : wanted[0]);
 		wanted[LAST_SITE] = (in_batch[LAST_SITE] -> NEXT(target[LAST_SITE]) :
 				     wanted[LAST_SITE]);
@@ -370,7 +386,12 @@ inline write_site()
 {
 	if
 	:: pass == PASS_BREAK ->
+#ifdef BROKEN_SAME_HEAD
+		text[site].head = (HEAD(NEXT(target[site])) == text[site].head ->
+				   text[site].head : INT3);
+#else
 		text[site].head = INT3;
+#endif
 #ifdef BROKEN_FLIGHT_LATE
 		in_flight = 1;
 #endif
@@ -476,7 +497,7 @@ inline remove_table()
 proctype patcher()
 {
 	/* struct patch_work and struct text_site_table: the round is from first to before last */
-	byte nr, new, first, last, pass = PASS_HEAD + 1;
+	byte nr, first, last, pass = PASS_HEAD + 1;
 	/* struct patch_run: the pass that was begun last, and what it has not written yet */
 	byte run_pass = PASS_HEAD, site = NONE;
 	bit in_batch[SITES], died;
@@ -503,7 +524,10 @@ go_on:		do			/* patch_rest() */
 		retire();
 		d_step {
 			was[0] = wanted[0];
-			was[LAST_SITE] = wanted[LAST_SITE]
+			was[LAST_SITE] = wanted[LAST_SITE];
+			next_of[NOP] = NOP;
+			next_of[1] = NOP;
+			next_of[2] = NOP
 		}
 		nr++
 #ifndef ALSO_ROUNDS
