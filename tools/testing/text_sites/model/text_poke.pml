@@ -303,21 +303,22 @@ byte next_of[SETS];
 inline choose_next(i)
 {
 	if
-	:: target[i] != NOP -> NEXT(target[i]) = NOP
 	:: MAY_GET(1) -> NEXT(target[i]) = 1; set[1] = USED
 	:: MAY_GET(2) && set[1] != FREE -> NEXT(target[i]) = 2; set[2] = USED
+	:: target[i] != NOP -> NEXT(target[i]) = NOP
 	fi
 }
 
+/* Of all choices, the first are made first: the order is one in which variants fail early. */
 inline choose()
 {
 	atomic {
 		if
-		:: in_batch[0] = 1
 #ifdef ALSO_ROUNDS
-		:: in_batch[1] = 1
 		:: in_batch[0] = 1; in_batch[1] = 1
+		:: in_batch[1] = 1
 #endif
+		:: in_batch[0] = 1
 		fi;
 		if
 		:: in_batch[0] -> choose_next(0)
@@ -367,10 +368,10 @@ inline next_round()
 	atomic {
 		first = last;
 		if
-		:: last = SITES
 #ifdef ALSO_ROUNDS
 		:: first == 0 && pending[0] && pending[1] -> last = 1
 #endif
+		:: last = SITES
 		fi;
 		pass = PASS_BREAK
 	}
@@ -570,8 +571,8 @@ init
 	atomic {
 #ifdef ALSO_ROUNDS
 		if
-		:: site_of[0] = 0; site_of[1] = 0
 		:: site_of[0] = 0; site_of[1] = 1
+		:: site_of[0] = 0; site_of[1] = 0
 		:: site_of[0] = 1; site_of[1] = 1
 		fi;
 #endif
