@@ -63,6 +63,7 @@ my %fails = (
 		BROKEN_GO_ON_LATE => [$moment],
 		BROKEN_HEAD_FIRST => [$mixture],
 		BROKEN_IRQS_ON => ['enter: id == wanted[SITE] || id == was[SITE]'],
+		BROKEN_NO_CPUS_LOCK => ['cpu: ONLINE(me)'],
 		BROKEN_NO_GRACE => [
 			'leave: id == NOP || set[id] != FREE',
 			'retirer: in_trampoline[0] != id && in_trampoline[1] != id',

@@ -11,8 +11,11 @@
  * With ALSO_ROUNDS there are two sites, and a batch changes one of them or both, in one round
  * or in two. The thread that patches may die, once, wherever its interrupts are on in
  * arch_text_site_pass(). The caller then repeats the pass. Each CPU executes one of the sites:
- * one that executes both only serialises more often. To keep the states few, tails do not tear
- * and no table is removed there.
+ * one that executes both only serialises more often. To keep the states few, tails do not tear,
+ * no table is removed, and both CPUs are online there.
+ *
+ * One of the CPUs comes up some time. It executes the site before it gets IPIs and before it
+ * can take a breakpoint.
  *
  * A CPU executes bytes that it has fetched at any time before, each at another time,
  * until it serialises. It does so when the IPI of a sync comes, which it takes when
@@ -29,6 +32,7 @@
  * Not modelled:
  *
  * - Values, kinds, and NMIs.
+ * - A CPU that goes down. The lock is the same as for one that comes up.
  * - text_site_set_next(): sites of a batch that hold the same get the same.
  * - Breakpoints of others, and stale ones where there is no site: emulate_text() reads the
  *   instruction from memory, and relies on the order in which text_poke_bp() writes.
@@ -97,6 +101,14 @@ bit pending[SITES], in_flight;
 #define PASS_TAIL	1
 #define PASS_HEAD	2
 #define NONE		SITES		/* no site */
+
+/* The second CPU executes the site, and gets IPIs; batches hold cpu_hotplug_lock. */
+#ifdef ALSO_ROUNDS
+bit runs = 1, online = 1, locked;
+#else
+bit runs, online, locked;
+#endif
+#define ONLINE(cpu)	((cpu) == 0 || online)
 
 /* Where CPUs are; in_handler: with interrupts off */
 bit in_handler[CPUS];
@@ -231,12 +243,34 @@ inline target_addr(id)
 	assert(id == NOP || set[id] != FREE)
 }
 
+/* cpu_up(), which holds cpu_hotplug_lock from here on until the CPU is online */
+inline come_up()
+{
+	atomic {
+		!locked ->
+		runs = 1;
+		fetched[me].head = text[SITE].head;
+		fetched[me].tail[0] = text[SITE].tail[0];
+		fetched[me].tail[LAST_PART] = text[SITE].tail[LAST_PART]
+	}
+}
+
 proctype cpu(byte me)
 {
 	byte id;
 	bit marked, stands, looks;
 
-end:	do	/* fetches a byte */
+#ifndef ALSO_ROUNDS
+	if
+	:: me == 0
+	:: me == 1 -> come_up()
+	fi;
+#endif
+end:	do
+#ifndef ALSO_ROUNDS
+	:: !ONLINE(me) -> online = 1
+#endif
+		/* fetches a byte */
 	:: fetched[me].head != text[SITE].head ->
 		fetched[me].head = text[SITE].head
 	:: fetched[me].tail[0] != text[SITE].tail[0] ->
@@ -256,6 +290,7 @@ end:	do	/* fetches a byte */
 		/* meets the breakpoint; the handler runs any time later */
 	:: atomic {
 		fetched[me].head == INT3 ->
+		assert(ONLINE(me));
 #ifndef BROKEN_IRQS_ON
 		in_handler[me] = 1
 #endif
@@ -279,7 +314,7 @@ call:		enter(id)
 inline sync()
 {
 	atomic { !in_handler[0] -> serialise(0) }
-	atomic { !in_handler[1] -> serialise(1) }
+	if :: !online :: atomic { online && !in_handler[1] -> serialise(1) } fi
 }
 
 /* fentry_set_put_unused(): a set that no site holds after the batch */
@@ -510,6 +545,9 @@ proctype patcher()
 #ifdef BROKEN_RETIRE_EARLY
 		retire();
 #endif
+#ifndef BROKEN_NO_CPUS_LOCK
+		atomic { !runs || online -> locked = 1 };	/* cpus_read_lock() */
+#endif
 		last = 0;
 go_on:		do			/* patch_rest() */
 		:: pass <= PASS_HEAD ->
@@ -522,6 +560,7 @@ go_on:		do			/* patch_rest() */
 			next_round()
 		:: pass > PASS_HEAD && last == SITES -> break
 		od;
+		locked = 0;
 		retire();
 		d_step {
 			was[0] = wanted[0];
