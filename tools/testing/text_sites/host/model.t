@@ -225,7 +225,8 @@ sub check_variant
 		put("$model.pml", only($model, @{$lines{$assertion} // []}));
 		# A broken model fails early: here a fast compiler is worth more than a fast program.
 		my $said = search('tcc', $model, $macro);
-		ok($said =~ /assertion violated/,
+		# An index out of range is none of the model's assertions.
+		ok($said =~ /assertion violated (?!- )/,
 			"$model with $macro fails, after " . states($said) . ' states') or
 			diag($said);
 		note("  $assertion");
