@@ -31,29 +31,39 @@ END { chdir('/') }
 
 # Which assertions fail with what is broken, as FUNCTION: CONDITION
 my $time = 'set_commit: stamp == SLOT(in, i).time || !SLOT(in, i).exact';
+my $order = 'set_commit: stamp >= latest && stamp <= SLOT(in, i).time';
 my $moment = 'does: id == wanted[SITE] || (id == was[SITE] && !switched[SITE])';
 my $mixture = 'cpu: id == fetched[me].tail[LAST_PART] && fetched[me].head == HEAD(id)';
 my $committed = 'check_committed: page[commit_page].commit == (page[commit_page].write & MASK)';
+my $gone = 'call: p == NONE || owner[p] != GONE';
 my %fails = (
 	ring_buffer => {
 		BROKEN_ANY_HIGH => [$time],
-		BROKEN_ANY_PAGE => ['check_committed: commit_page == tail_page'],
+		BROKEN_ANY_PAGE => ['check_committed: commit_page == tail_page', $order],
 		BROKEN_COMMIT_BEFORE_FILL => ['set_commit: SLOT(in, i).type != NOTHING'],
-		BROKEN_EARLY_WRITE_STAMP => [$time],
+		BROKEN_EARLY_WRITE_STAMP => [$time, $order],
 		BROKEN_FIRST_EVENT => [$time],
 		BROKEN_LATE_COMMITS => [$committed],
 		BROKEN_LATE_PIN => ['set_commit: SLOT(in, i).type != NOTHING'],
 		BROKEN_LONG_DELTA => [$time],
-		BROKEN_NO_BEFORE_STAMP => [$time],
+		BROKEN_NO_BEFORE_STAMP => [$time, $order],
 		BROKEN_NO_CHECK => [$time],
 		BROKEN_NO_CONTEXT => ['check_committed: committing == 0'],
+		BROKEN_NO_COUNT => ['reader: entries == nr_read + overrun'],
 		BROKEN_NO_REST => [$committed],
 		BROKEN_NO_ROOM => ['fast_reserve: end <= CAP'],
 		BROKEN_ONE_TEST => [$time],
 		BROKEN_PLAIN_ADD => ['set_commit: SLOT(in, i).type != NOTHING'],
+		BROKEN_READ_WRITTEN => [
+			'gone: fate[SLOT(in, i).id] == FILLED',
+			'reader: fate[INNERMOST] >= DISCARDED && fate[LAST] >= DISCARDED',
+			'reader: fate[OUTER] >= DISCARDED && fate[INNER] >= DISCARDED',
+			'set_commit: fate[SLOT(in, i).id] == FILLED',
+			'set_commit: to <= (page[in].write & MASK) && page[in].commit <= to',
+		],
 		BROKEN_SAME_STAMPS => [$time],
 		BROKEN_SIZE_FIRST => ['reader: size == page[reader_page].commit'],
-		BROKEN_STAMPS_DIFFER => [$time],
+		BROKEN_STAMPS_DIFFER => [$time, $order],
 	},
 	text_poke => {
 		BROKEN_ANEW => [$moment],
@@ -92,7 +102,9 @@ my %fails = (
 	tracepoint => {
 		BROKEN_BATCH_END => ['caller: to == my_data'],
 		BROKEN_CAN_WAIT => ['caller: to == my_data'],
-		BROKEN_DATA_FIRST => ['caller: to == my_data'],
+		BROKEN_DATA_FIRST => ['caller: to == my_data', $gone],
+		BROKEN_GO_AT_ONCE => [$gone],
+		BROKEN_GO_NO_SRCU => [$gone],
 		BROKEN_NO_RCU => ['caller: to == my_data'],
 		BROKEN_NO_SRCU => ['caller: to == my_data'],
 		BROKEN_NO_STATE_AT_LAST => ['caller: to == my_data'],
@@ -110,18 +122,10 @@ my %fails = (
 # Assertions that no macro is known to make fail
 my %unlisted = (
 	ring_buffer => [
-		'gone: fate[SLOT(in, i).id] == FILLED',
-		'reader: entries == nr_read + overrun',
-		'reader: fate[INNERMOST] >= DISCARDED && fate[LAST] >= DISCARDED',
-		'reader: fate[OUTER] >= DISCARDED && fate[INNER] >= DISCARDED',
 		'reader: nr_old == 0',
 		'reserved: from >= page[p].commit',
-		'set_commit: fate[SLOT(in, i).id] == FILLED',
 		'set_commit: i == to',
-		'set_commit: stamp >= latest && stamp <= SLOT(in, i).time',
-		'set_commit: to <= (page[in].write & MASK) && page[in].commit <= to',
 	],
-	tracepoint => ['call: p == NONE || owner[p] != GONE'],
 );
 
 # run COMMAND: what it prints

@@ -586,7 +586,9 @@ unpin:	/* rb_fast_unpin() */
 /* rb_fast_commit() up to rb_end_commit() of rb_fast_commit_rest() */
 inline fast_commit()
 {
+#ifndef BROKEN_NO_COUNT
 	entries++;
+#endif
 	set_commit(p, end);				/* E */
 	committing = 0;					/* F */
 #ifndef BROKEN_NO_REST
@@ -838,6 +840,8 @@ look:	do
 	   :: commit_page != reader_page
 	   :: else -> goto look
 	   fi;
+#elif defined(BROKEN_READ_WRITTEN)
+	:: size = page[reader_page].commit;
 #else
 	:: commit_page != reader_page;
 	   size = page[reader_page].commit;

@@ -155,7 +155,9 @@ inline synchronize_unregister(p)
 {
 	d_step {
 		left_to[2 * p - 2] = in_section[0];
+#ifndef BROKEN_GO_NO_SRCU
 		left_to[2 * p - 1] = in_section[1];
+#endif
 		owner[p] = LEAVING
 	}
 }
@@ -196,7 +198,11 @@ inline tracepoint_remove_func(p)
 	/* Who has begun a batch ends it before anything is freed. */
 	if
 	:: batch && mine -> owner[p] = IN_BATCH
+#ifdef BROKEN_GO_AT_ONCE
+	:: else -> owner[p] = LEAVING
+#else
 	:: else -> synchronize_unregister(p)
+#endif
 	fi
 }
 
