@@ -3,11 +3,11 @@
  * Which probe a caller of a tracepoint gets to, and with which data, while probes come and
  * go and nobody waits: CONFIG_TRACEPOINTS_JUMP_FUNCTION in kernel/tracepoint.c.
  *
- * There is one tracepoint with up to two probes, at first one. Two callers read the data and then take
- * the jump, again and again: one in a read-side section of RCU, one in one of SRCU. Another
- * task adds and removes probes, alone or in a batch that others interrupt; the owner of a
- * probe that was removed waits for those in sections, and is gone then. The patcher may
- * fail to change the jump each time.
+ * There is one tracepoint with up to two probes, at first one. Two callers read the data and
+ * then take the jump, again and again: one in a read-side section of RCU, one in one of SRCU.
+ * Another task adds and removes probes, alone or in a batch that others interrupt; the owner
+ * of a probe that was removed waits for those in sections, and is gone then, or adds the probe
+ * again before. The patcher may fail to change the jump each time.
  *
  * A caller that comes while the jump is being changed takes the old one or the new one. A
  * grace period is over as soon as those are out of their sections that were in one when it
@@ -61,7 +61,6 @@ bit failed, has_failed;
 byte steps;
 
 #define HAS(p)		(FIRST(funcs) == p || SECOND(funcs) == p)
-#define MAY_COME(p)	(!HAS(p) && (owner[p] == HERE || owner[p] == GONE))
 
 inline tp_rcu_get_state()
 {
@@ -100,11 +99,11 @@ inline update(new)
 	fi
 }
 
-/* Who asks has begun the batch or not. */
+/* tracepoint_can_wait(). Who asks has begun the batch or not. */
 #ifdef BROKEN_CAN_WAIT
-#define CAN_WAIT(new)	(batch && mine && (new == 0 || funcs == 0))
+#define CAN_WAIT(new)	(batch && mine && (new == 0 || jump == ITER || funcs == 0))
 #else
-#define CAN_WAIT(new)	(batch && mine && (new == 0 || (funcs == 0 && jump == ITER)))
+#define CAN_WAIT(new)	(batch && mine && (new == 0 || jump == ITER))
 #endif
 
 inline tracepoint_update_call(new)
@@ -123,7 +122,11 @@ inline tracepoint_set_funcs(new)
 
 inline tracepoint_add_func(p, in_front)
 {
-	owner[p] = HERE;
+	d_step {	/* Who waits for the probe to go waits no more. */
+		owner[p] = HERE;
+		left_to[2 * p - 2] = 0;
+		left_to[2 * p - 1] = 0
+	}
 	if
 	:: funcs == 0 -> new = FUNCS(p, NONE)
 	:: funcs != 0 && in_front -> new = FUNCS(p, FIRST(funcs))
@@ -192,8 +195,7 @@ inline tracepoint_remove_func(p)
 #endif
 		:: else
 		fi;
-		/* There is a probe before and after: nothing to wait with. */
-		update(new)
+		tracepoint_update_call(new)
 	fi;
 	/* Who has begun a batch ends it before anything is freed. */
 	if
@@ -251,7 +253,7 @@ active proctype changes()
 		:: in_front = 1
 		fi;
 		if
-		:: MAY_COME(p) -> tracepoint_add_func(p, in_front)
+		:: !HAS(p) -> tracepoint_add_func(p, in_front)
 		:: HAS(p) -> tracepoint_remove_func(p)
 		:: !batch -> batch = 1
 		:: batch -> tracepoint_batch_end()
