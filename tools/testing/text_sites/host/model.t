@@ -80,7 +80,7 @@ my %fails = (
 		],
 		BROKEN_NO_REPEAT => [$mixture],
 		BROKEN_NO_REREAD => ['handler: marked'],
-		BROKEN_NO_SYNC_AFTER_BREAK => [$mixture],
+		BROKEN_NO_SYNC_AFTER_BREAK => [$mixture, 'enter: !UNSEEN(me, id)'],
 		BROKEN_NO_SYNC_AFTER_HEAD => ['handler: in_flight'],
 		BROKEN_NO_SYNC_AFTER_TAIL => [$mixture],
 		BROKEN_NO_TABLE_SYNC => [

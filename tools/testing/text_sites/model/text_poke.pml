@@ -120,6 +120,10 @@ byte in_trampoline[CPUS];	/* NOP: in none */
 #define RETIRED		2
 byte set[SETS];
 
+/* A CPU may have fetched, before, what was where the trampoline of the set is now. */
+bit unseen[CPUS * SETS];
+#define UNSEEN(cpu, id)	unseen[(cpu) * SETS + (id)]
+
 /* The table of a module, which handlers come across on the way to the site's. */
 #ifdef ALSO_ROUNDS
 bit table_known, table_freed;
@@ -147,6 +151,7 @@ inline enter(id)
 {
 	assert(id == wanted[SITE] || id == was[SITE]);
 	assert(id == NOP || set[id] != FREE);
+	assert(!UNSEEN(me, id));
 	in_trampoline[me] = id
 }
 
@@ -160,6 +165,8 @@ inline leave(id)
 /* What was fetched is dropped; by some emulators not a breakpoint. */
 inline serialise(cpu)
 {
+	UNSEEN(cpu, 1) = 0;
+	UNSEEN(cpu, 2) = 0;
 	fetched[cpu].tail[0] = text[site_of[cpu]].tail[0];
 	fetched[cpu].tail[LAST_PART] = text[site_of[cpu]].tail[LAST_PART];
 	if
@@ -249,6 +256,8 @@ inline come_up()
 	atomic {
 		!locked ->
 		runs = 1;
+		UNSEEN(me, 1) = 0;
+		UNSEEN(me, 2) = 0;
 		fetched[me].head = text[SITE].head;
 		fetched[me].tail[0] = text[SITE].tail[0];
 		fetched[me].tail[LAST_PART] = text[SITE].tail[LAST_PART]
@@ -335,11 +344,20 @@ inline retire()
 byte next_of[SETS];
 #define NEXT(id)	next_of[id]
 #define MAY_GET(id)	((id) != target[i] && set[id] != RETIRED)
+
+inline give(i, id)
+{
+	UNSEEN(0, id) = UNSEEN(0, id) || set[id] == FREE;
+	UNSEEN(1, id) = UNSEEN(1, id) || set[id] == FREE;
+	set[id] = USED;
+	NEXT(target[i]) = id
+}
+
 inline choose_next(i)
 {
 	if
-	:: MAY_GET(1) -> NEXT(target[i]) = 1; set[1] = USED
-	:: MAY_GET(2) && set[1] != FREE -> NEXT(target[i]) = 2; set[2] = USED
+	:: MAY_GET(1) -> give(i, 1)
+	:: MAY_GET(2) && set[1] != FREE -> give(i, 2)
 	:: target[i] != NOP -> NEXT(target[i]) = NOP
 	fi
 }
