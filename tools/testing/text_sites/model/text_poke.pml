@@ -14,6 +14,9 @@
  * one that executes both only serialises more often. To keep the states few, tails do not tear,
  * no table is removed, and both CPUs are online there.
  *
+ * A table is removed between two batches, or, with ALSO_REMOVER, at any time: only sites of
+ * one kind have the same lock.
+ *
  * One of the CPUs comes up some time. It executes the site before it gets IPIs and before it
  * can take a breakpoint.
  *
@@ -538,7 +541,7 @@ inline make_pass()
 	MAY_DIE
 }
 
-/* table_remove(); nobody executes the module's text any more */
+/* text_site_table_remove(); nobody executes the module's text any more */
 inline remove_table()
 {
 	table_known = 0;
@@ -547,6 +550,13 @@ inline remove_table()
 #endif
 	table_freed = 1
 }
+
+#ifdef ALSO_REMOVER
+proctype remover()
+{
+	remove_table()
+}
+#endif
 
 proctype patcher()
 {
@@ -588,7 +598,7 @@ go_on:		do			/* patch_rest() */
 			next_of[2] = NOP
 		}
 		nr++
-#ifndef ALSO_ROUNDS
+#if !defined(ALSO_ROUNDS) && !defined(ALSO_REMOVER)
 	:: table_known -> remove_table()
 #endif
 	:: nr == BATCHES && !table_known -> break
@@ -636,6 +646,9 @@ init
 		run cpu(0);
 		run cpu(1);
 		run patcher();
+#ifdef ALSO_REMOVER
+		run remover();
+#endif
 		run retirer()
 	}
 }
