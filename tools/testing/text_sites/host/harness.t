@@ -806,7 +806,8 @@ put("$dir/some.patch", <<'END');
 +{
 +}
 END
-is(works('functions of a patch', "$harness/functions $dir/some.patch"), "added\n", '  that are added');
+is(works('functions of a patch', "$harness/functions $dir/some.patch"), "added\n",
+	'  that are added');
 job('ok');
 
 # Debian's kernel and ours: what fails with both need not pass.
