@@ -100,7 +100,7 @@ static LIST_HEAD(refused_sites);	/* the kernel's; modules with such are not load
  */
 static struct task_struct *batching;
 
-/* In place of a marker's event: there was an error, and there may be one now */
+/* In place of a marker's event: it could not be made before, and is to be tried again */
 #define EVENT_AGAIN	ERR_PTR(-EAGAIN)
 
 #define probes_of(marker)						\
@@ -121,11 +121,11 @@ static const char *site_text(const struct marker_site *site, unsigned int n)
 #define site_format(site)	site_text(site, 2)
 #define site_file(site)	site_text(site, 3)
 
-/* Where preemption is not counted: which task this CPU has been in a marker in, and in how many */
+/* Without CONFIG_PREEMPT_COUNT: the CPU's last task in a marker, and how many it is in */
 static DEFINE_PER_CPU(struct task_struct *, in_marker_task);
 static DEFINE_PER_CPU(unsigned int, nr_in_markers);
 
-/* A task that dies in a probe leaves a count behind, which is no other task's. */
+/* A task that dies in a probe never decrements the count, so other tasks start from 0. */
 static __always_inline void in_marker(int add)
 {
 	if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
@@ -237,7 +237,7 @@ static u8 conversion_size(const char **pos)
 	return size;
 }
 
-/* What stands behind the width: as for vsnprintf(), a dot alone says nothing. */
+/* The precision, if any, is behind the width. As in vsnprintf(), a dot alone is none. */
 static u16 conversion_precision(const char **pos)
 {
 	unsigned int precision = 0;
@@ -683,7 +683,7 @@ int marker_batch_end(void)
 /**
  * marker_retry_events - let markers whose events could not be made try again
  *
- * What was in the way may be gone.
+ * The event that had the marker's name may have been removed, for one.
  *
  * Context: process context, sleeps.
  */
@@ -704,7 +704,7 @@ void marker_retry_events(void)
  * marker_without_event - find a marker with sites that has no event
  * @event: it gets this; from then on it stays, also without sites and probes, until it
  *	gets none
- * @again: gets whether there was an error before
+ * @again: set, with a marker, to whether its event could not be made before
  *
  * Context: process context, sleeps.
  *

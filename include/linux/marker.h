@@ -132,15 +132,15 @@ void marker_inline_end(void);
 
 /* For what a format says of an argument, and for kernel/trace/trace_mark.c */
 
-/* A string is as long as it is. */
+/* The format limits no string: it ends at its NUL. */
 #define MARKER_PRECISION_NONE	0xffff
 
 /**
  * struct marker_arg - a conversion in a format
  * @conversion: its letter: one of "iuxXocsp"; i stands for d, too
  * @size: of its type, in bytes; of one character of a string
- * @precision: of a string, how many bytes it has at most; a larger one is
- *	MARKER_PRECISION_NONE
+ * @precision: of how many bytes a string consists at most; MARKER_PRECISION_NONE also
+ *	stands for anything larger
  */
 struct marker_arg {
 	char	conversion;

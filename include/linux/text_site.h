@@ -180,7 +180,8 @@ extern const struct text_insn text_insn_call, text_insn_jump, text_insn_value;
  * @refs: and what these depend on; 0: on nothing
  * @original: where sites go as they were compiled, for arch_text_site_convert()
  * @reserved: nobody else may change the text of a site
- * @missed: a value site was found wrong by one whom it did not concern; under @lock
+ * @missed: a commit of one value has given up a site of another one, and no commit of all
+ *	values has reported that yet; under @lock
  * @lock: the owner's: its tables, and the states of their sites, change under it
  * @take: all records of a table, whose addresses have been checked: may they be ones of
  *	this kind? Puts into their states what the owner has there, and touches no text.

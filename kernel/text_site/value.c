@@ -115,9 +115,9 @@ int value_sites_coming(struct text_site_table *table)
  * have, see text_site_commit(); none if none has. When this returns, all CPUs execute the
  * new instructions; tasks may still be in code that the ones before have led to.
  *
- * A site whose text is not what it should be is dead from then on. There is one message
- * about it, and it fails only who it concerns; or if that is not the caller, the next one
- * that any value concerns.
+ * A site whose text is not what it should be is dead from then on, with one message. If
+ * @concerns says that its value is the caller's, this commit fails, and otherwise the next
+ * one with a @concerns of NULL.
  *
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading. Under the lock of
  * the kind's owner.
@@ -131,7 +131,7 @@ int value_sites_commit(struct text_site_kind *kind,
 	struct text_site *site;
 	int ret = 0;
 
-	/* Whoever commits everything is told of what others have found, too. */
+	/* A commit of all values also reports the sites that commits of one value gave up. */
 	if (!concerns && kind->missed) {
 		kind->missed = false;
 		ret = -EINVAL;

@@ -139,8 +139,9 @@ static int begin(struct trace_array *tr, struct fgraph_ops *gops, unsigned long 
 }
 
 /*
- * The same where what it is called in has returned without having been seen. It was taken for a
- * function in there: graph_keep_ignore_func() has not asked whether it may be a root.
+ * The same for a call that finds the word stale, as the return of the root was lost.
+ * graph_keep_ignore_func() took it for a call in that tree and did not look it up in
+ * set_graph_function.
  */
 static int begin_again(struct trace_array *tr, struct fgraph_ops *gops, unsigned long *word,
 		       struct ftrace_graph_ent *call, struct ftrace_regs *fregs)

@@ -436,7 +436,7 @@ rb_fast_lock_reserve(struct trace_buffer *buffer, unsigned long length,
 	struct ring_buffer_per_cpu *cpu_buffer;
 	struct rb_fast fast __uninitialized;
 
-	/* A larger one has its length elsewhere, one of 12 bytes becomes larger; few are smaller */
+	/* Events of up to 12 bytes, or with a word for the length, take the ordinary functions. */
 	if (!RB_FAST || unlikely(length - (RB_LEN_TIME_EXTEND + 1) >
 				 RB_MAX_SMALL_DATA - (RB_LEN_TIME_EXTEND + 1)))
 		return NULL;

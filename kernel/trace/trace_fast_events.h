@@ -90,7 +90,7 @@ EXPORT_SYMBOL_GPL(trace_event_buffer_commit);
  */
 u16 trace_fast_length(unsigned int size)
 {
-	/* A larger one has its length elsewhere, one of 12 bytes becomes larger; few are smaller */
+	/* Events of up to 12 bytes, or with a word for the length, take the ordinary functions. */
 	return RB_FAST && size > RB_LEN_TIME_EXTEND && size <= RB_MAX_SMALL_DATA ?
 	       RB_EVNT_HDR_SIZE + ALIGN(size, RB_ALIGNMENT) : 0;
 }

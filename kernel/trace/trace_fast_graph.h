@@ -277,7 +277,7 @@ static noinline void graph_fast_call_more(unsigned long ip, struct ftrace_regs *
 	} else if (likely(more == TRACE_GRAPH_PRINT_RETADDR)) {
 		graph_fast_call_with(ip, fregs, tr, TRACE_GRAPH_PRINT_RETADDR);
 	} else {
-		/* It has changed meanwhile: there are none, or trees are kept. */
+		/* They have changed since the caller looked: none is set, or trees are kept. */
 		preempt_enable_notrace();
 		ftrace_graph_func_slow(ip, fregs);
 	}
