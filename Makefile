@@ -146,7 +146,7 @@ check:
 series-test:
 	@GROUP=series $(STEPS:@%=%) $(BUILT) series series-test test-end
 random-test:
-	@GROUP=random $(STEPS:@%=%) $(BUILT) random-test test-end
+	@GROUP=random $(STEPS:@%=%) $(BUILT) test-begin random-test test-end
 kernel:
 	$(STEPS) packages tree kernel
 menuconfig kernelconfig:

@@ -115,14 +115,17 @@ host_tests()
 # kept NAME OF: there are results of NAME, and they are of OF
 kept() { [ -s "$RESULTS/$1" ] && [ "$(head -n1 "$RESULTS/$1.of" 2>/dev/null)" = "$2" ]; }
 
-# passed NAME OF: there are results of NAME, of this test run or an earlier one, which are of OF, and
-# nothing has failed. They are this run's now.
-passed()
+# ran NAME OF: there are results of NAME, of this test run or an earlier one, which are of OF. They
+# are this run's now.
+ran()
 {
 	local before=$RESULTS.before/$1
 	[ "$(head -n1 "$before.of" 2>/dev/null)" != "$2" ] || mv "$before" "$before.of" "$RESULTS/"
-	kept "$1" "$2" && ! grep -q '^fail' "$RESULTS/$1"
+	kept "$1" "$2"
 }
+
+# passed NAME OF: the same, and nothing has failed
+passed() { ran "$1" "$2" && ! grep -q '^fail' "$RESULTS/$1"; }
 
 # keep NAME OF [LINE]: keeps standard input as the results of NAME, which began SECONDS ago and is
 # LINE in the table; they are there whole or not at all

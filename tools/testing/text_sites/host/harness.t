@@ -431,7 +431,7 @@ like($out, qr/^machine: the emulator failed: qemu: no/, 'an emulator that fails'
 
 # Small kernels with random options, which are those of the base's Kconfig files
 my $compiles = get("$top/kernel/compile.sh");
-my $random = "PATH=$bin:\$PATH GROUP=random NUMBERS=1 $steps tree random-test test-end";
+my $random = "PATH=$bin:\$PATH GROUP=random NUMBERS=1 $steps tree test-begin random-test test-end";
 put("$top/kernel/$_/Kconfig", "config OF_\U$_\n") for qw(livepatch text_site trace);
 ($out, $status) = run($random);
 like($out, qr/^random_options: \S+fentry\/Kconfig: No such file/m, 'no options for a random kernel');

@@ -17,23 +17,6 @@ tracers()
 	! has FTRACE_SYSCALLS || echo events
 }
 
-# choose_results: what there is of other numbers is put aside, so that it does not count, until they
-# are asked for
-choose_results()
-{
-	local file name
-	mkdir -p "$RESULTS" "$RESULTS.before"
-	for file in "$RESULTS.before"/* "$RESULTS"/*; do
-		[ -e "$file" ] || continue
-		name=${file##*/}
-		if [[ " $NUMBERS " != *" ${name%.of} "* ]]; then
-			[ "${file%/*}" = "$RESULTS.before" ] || mv "$file" "$RESULTS.before/"
-		elif [ ! -e "$RESULTS/$name" ]; then
-			mv "$file" "$RESULTS/"
-		fi
-	done
-}
-
 # kernel_of NUMBER: compiles the kernel, which then boots in the background
 kernel_of()
 {
@@ -42,7 +25,7 @@ kernel_of()
 	options=$("$HARNESS/random_options" "$1" "$TREE")
 	choose "$options"
 	of=$(of "$(source_id)")
-	if kept "$1" "$of"; then
+	if ran "$1" "$of"; then
 		say "$1 ($engine): as before: $(cut -f3 "$RESULTS/$1")"
 		return
 	fi
@@ -63,10 +46,9 @@ main()
 {
 	local number
 	compiler_cache
-	mkdir -p "$out"
+	mkdir -p "$RESULTS" "$out"
 	[ -e "$rootfs" ] || die "$(short "$rootfs") is missing: 'make rootfs' makes it"
-	[ "$NUMBERS" != all ] || NUMBERS=$(seq -s ' ' 12)
-	choose_results
+	[ "$NUMBERS" != all ] || NUMBERS=$(seq 12)
 	for number in $NUMBERS; do
 		kernel_of "$number"
 	done
