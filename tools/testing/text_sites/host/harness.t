@@ -285,6 +285,16 @@ like(works('the same kernel', $kernel), qr/^kernel: \S+ is up to date$/, '  is n
 unlink "$build/text_sites/arch/x86/boot/bzImage";
 unlike(works('a kernel that is gone', $kernel), qr/up to date/, '  is compiled again');
 
+# What another file is put into by .incbin, of which ccache does not know
+put("$dir/image/piggy.S", qq(.incbin "image"\n));
+put("$dir/image/Makefile", "%.o: %.S image\n\tgcc -MD -c -o \$@ \$<\n");
+for my $image (qw(first other)) {
+	put("$dir/image/image", $image);
+	works("the $image image", "cd $dir/image && rm -f *.o && CCACHE_DIR=$dir/ccache bash -c " .
+		"'. $harness/lib.sh && compiler_cache && make -s $dir/image/piggy.o'");
+	like(get("$dir/image/piggy.o"), qr/$image/, '  is in its object');
+}
+
 put("$top/kernel/configure.sh", "sed -i '/CONFIG_A/d; s/# CONFIG_B is.*/CONFIG_B=m/' \$1/.config\n");
 put("$top/kernel/Kconfig", "2\n");
 my $lacks = qr/^kernel: the configuration does not hold: CONFIG_A=y \(is off\), CONFIG_B=n \(is CONFIG_B=m\)$/;
