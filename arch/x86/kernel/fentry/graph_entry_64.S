@@ -40,7 +40,12 @@ SYM_CODE_START(return_to_handler)
 	movq	%rax, RAX(%rsp)
 	leaq	FRAME_SIZE+8(%rsp), %rcx
 	movq	%rcx, RSP(%rsp)
-	movq	%rbp, RBP(%rsp)
+	/*
+	 * Not from %rbp itself, which objtool would take for a register that is saved there: the
+	 * unwinder would read it from there until the end, when the frame has gone.
+	 */
+	movq	%rbp, %rcx
+	movq	%rcx, RBP(%rsp)
 
 	movq	%rsp, %rdi
 	call	ftrace_return_to_handler

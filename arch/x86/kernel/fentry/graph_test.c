@@ -5,6 +5,7 @@
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/math.h>
+#include <linux/string.h>
 
 #include <asm/cpufeature.h>
 #include <asm/unwind.h>
@@ -31,12 +32,12 @@ static bool unwinds(struct pt_regs *regs)
 	bool aware = false;
 
 	/*
-	 * Overwrite the slot that the function's return has popped, as an interrupt would.
-	 * With Xen PV, the frame of this exception is there.
+	 * Overwrite what is below the stack pointer, as an interrupt would: the slot that the
+	 * function's return has popped, and the frame of return_to_handler() that is gone. With
+	 * Xen PV and on 32 bits, the frame of this exception is there.
 	 */
-	if (regs->ip == (unsigned long)return_to_handler &&
-	    !cpu_feature_enabled(X86_FEATURE_XENPV))
-		((unsigned long *)regs->sp)[-1] = 0;
+	if (IS_ENABLED(CONFIG_X86_64) && !cpu_feature_enabled(X86_FEATURE_XENPV))
+		memset((void *)(regs->sp - sizeof(*regs)), 0xff, sizeof(*regs));
 
 	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
 	     unwind_next_frame(&state)) {
@@ -50,8 +51,15 @@ static bool unwinds(struct pt_regs *regs)
 	return false;
 }
 
+/* A function that is to be unwound by its %rbp, as how much stack it uses is not known before. */
 static noinline void step_through_return(void)
 {
+	size_t size = 64;
+	void *space;
+
+	OPTIMIZER_HIDE_VAR(size);
+	space = __builtin_alloca(size);
+	barrier_data(space);
 	caller = _RET_IP_;
 	step_begin();
 	int_pow(2, 3);
