@@ -56,6 +56,9 @@ my ($SHF_INFO_LINK, $SHF_GROUP) = (0x40, 0x200);
 my ($STT_NOTYPE, $STT_FUNC, $STT_SECTION) = (0, 2, 3);
 # The same for R_386_* and R_X86_64_*
 my ($R_PC32, $R_PLT32) = (2, 4);
+# What loads an address from the global offset table, by ELF class: R_386_GOT32, R_386_GOT32X;
+# R_X86_64_GOTPCREL, R_X86_64_GOTPCRELX, R_X86_64_REX_GOTPCRELX
+my @R_GOT = ([ 3, 43 ], [ 9, 41, 42 ]);
 
 my $ENTRY_SIZE = 8;
 
@@ -287,7 +290,10 @@ sub do_object {
 	# Most objects without sites end here
 	my @names = grep { index($f->{strings}, "$_\0") >= 0 } '__fentry__', 'mcount', '_mcount';
 	return unless @names;
-	return if find_name($f->{names}, '__mcount_loc', [ map { $_->{name} } @{$f->{sections}} ]);
+	my @there = find_name($f->{names}, '__mcount_loc', [ map { $_->{name} } @{$f->{sections}} ]);
+	grep { !($f->{sections}[$_]{flags} & $SHF_WRITE) } @there
+		and die "has a table of addresses, not made by this script (-mrecord-mcount?)\n";
+	return if @there;
 
 	read_symbols($f, qw(st_name st_info st_shndx st_value));
 	my @traced = find_sites($f, @names) or return;
@@ -314,13 +320,14 @@ sub reloc_infos {
 # their offsets in the section.
 sub find_sites {
 	my ($f, @names) = @_;
-	my ($sections, $symbols) = @$f{qw(sections symbols)};
-	my %call;
+	my ($sections, $symbols, $c) = @$f{qw(sections symbols class)};
+	my (%call, %got);
 
-	# The r_info of all relocations that a call can have
+	# The r_info of all relocations that a call can have, and that of one that is no site
 	for my $i (map { find_name($f->{strings}, $_, $symbols->{st_name}) } @names) {
 		next if $symbols->{st_shndx}[$i] || $i < $f->{symtab}{info};
-		$call{$i << $f->{class}{symbol_shift} | $_} = 1 for $R_PC32, $R_PLT32;
+		$call{$i << $c->{symbol_shift} | $_} = 1 for $R_PC32, $R_PLT32;
+		$got{$i << $c->{symbol_shift} | $_} = 1 for @{$R_GOT[$c->{bits} == 64]};
 	}
 	return unless %call;
 
@@ -329,6 +336,8 @@ sub find_sites {
 		next unless $text->{is_code};
 		my ($info, $offset) = (reloc_infos($f, $s), column($f, $s, 'r_offset'));
 
+		die "calls in section [$s->{info}] go through the global offset table (-fPIC?)\n"
+			if grep { $got{$_} } @$info;
 		for my $at (grep { $_ } @$offset[grep { $call{$info->[$_]} } 0 .. $#$info]) {
 			die "a call in section [$s->{info}] extends beyond the section\n"
 				if $at + 4 > $text->{size};

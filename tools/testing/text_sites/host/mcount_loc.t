@@ -468,8 +468,15 @@ sub test_objects
 	untouched("$m: notrace", compile('n.o', $m,
 		'__attribute__((no_instrument_function)) int f(int x) { return x; }'));
 	untouched("$m: nothing", compile('n.o', $m, 'extern int f(int x);'));
-	untouched("$m: has a table",
-		  compile('n.o', "$m -mrecord-mcount", $functions));
+	compile('n.o', $m, $functions);
+	quiet("$m: a table", 'n.o');
+	untouched("$m: has a table", 'n.o');
+	compile('n.o', "$m -mrecord-mcount", $functions);
+	bad("$m: a table of addresses", 'n.o', 'has a table of addresses');
+	put('source', $functions);
+	my $fentry = $m eq '-m32' ? '-mno-fentry' : '-mfentry';
+	tool("gcc -O2 -fPIC $m -pg $fentry -x c -c source -o n.o");
+	bad("$m: -fPIC", 'n.o', 'calls in section .* go through the global offset table');
 }
 
 sub test_groups
