@@ -1,5 +1,5 @@
 #!/bin/bash
-# Writes build/series/: a cover letter, and all of the project as patches that git am applies
+# Writes build/series/ (build/series-of-BASE for another base): a cover letter, and all of the project as patches that git am applies
 # to the base, one after the other. Each is one of patches/ and those of our files that
 # series.tab says come with it.
 set -eu -o pipefail
@@ -7,9 +7,9 @@ set -eu -o pipefail
 . "$HARNESS/repository.sh"
 
 log=$LOG/series.log
-work=$BUILD/series.work
+work=$BUILD/series.work$OF
 repo=$work/repository
-to=$BUILD/series
+to=$BUILD/series$OF
 
 # The commits, each of which has the tree of one of patches/ and our files on top
 commits()
