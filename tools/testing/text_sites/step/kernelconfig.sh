@@ -4,20 +4,27 @@
 set -eu
 . "$(dirname "$0")/../lib.sh"
 
+created=''
 fragment=${FRAGMENT:-kernel.config}
 fragment=${fragment##* }
 # A new file: kernel.sh wants it to exist.
 if [ -n "$FRAGMENT" ] && [ ! -e "$fragment" ]; then
 	: >"$fragment" || die "FRAGMENT: cannot write to $fragment"
-	trap '[ -s "$fragment" ] || rm -f "$fragment"' EXIT
+	created=1
 fi
 
+# What is kept is configured by the step that compiles it; nothing is if this is interrupted.
+put_back()
+{
+	[ ! -e "$OUT/.config.before" ] || mv "$OUT/.config.before" "$OUT/.config"
+	[ -z "$created" ] || [ -s "$fragment" ] || rm -f "$fragment"
+}
+
+trap put_back EXIT
 "$HARNESS/step/kernel.sh" configure
 cp "$OUT/.config" "$OUT/.config.before"
 kbuild -s "${KCONFIG_TARGET:-menuconfig}"
 grep -E '^(# )?CONFIG_' "$OUT/.config" | grep -vxFf "$OUT/.config.before" >"$OUT/changed" || :
-# What is kept is configured by the step that compiles it.
-mv "$OUT/.config.before" "$OUT/.config"
 if [ ! -s "$OUT/changed" ]; then
 	say "nothing has changed"
 	exit
