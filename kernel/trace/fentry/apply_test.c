@@ -134,10 +134,8 @@ static struct counter *counters_at(struct kunit *test, unsigned int nr, unsigned
 	struct counter *counters = kunit_kcalloc(test, nr, sizeof(*counters), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, counters);
-	for (unsigned int i = 0; i < nr; i++) {
-		counters[i].ops.func = count;
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&counters[i].ops, func, 0, 1), 0);
-	}
+	for (unsigned int i = 0; i < nr; i++)
+		fentry_test_ops_at(test, &counters[i].ops, count, func);
 	return counters;
 }
 
@@ -185,8 +183,6 @@ static void test_shared(struct kunit *test)
 	EXPECT_CALLS(test, c, 0, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[1].ops), 0);
 	EXPECT_CALLS(test, c, 0, 0, 0, 0);
-	for (int i = 0; i < 4; i++)
-		ftrace_free_filter(&c[i].ops);
 }
 
 /* An ops goes though there is no memory for another set: nothing is left of it. */
@@ -204,8 +200,6 @@ static void test_going_needs_no_memory(struct kunit *test)
 	fentry_test_share_sets(false);
 	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
 	EXPECT_CALLS(test, c, 0, 0, 0);
-	for (int i = 0; i < 3; i++)
-		ftrace_free_filter(&c[i].ops);
 }
 
 /* A manager is called once for its subops, and only where one of them is wanted. */
@@ -238,8 +232,6 @@ static void test_subops(struct kunit *test, bool share)
 	mutex_unlock(&ftrace_lock);
 	if (share)
 		fentry_test_share_sets(false);
-	for (int i = 0; i < 3; i++)
-		ftrace_free_filter(&sub[i].ops);
 }
 
 static void test_subops_own(struct kunit *test)
@@ -275,8 +267,6 @@ static void test_off(struct kunit *test)
 	enable_sites(test, true);
 	EXPECT_CALLS(test, c, 0, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c[1].ops), 0);
-	for (int i = 0; i < 2; i++)
-		ftrace_free_filter(&c[i].ops);
 }
 
 /* Waits until what was taken off the sites is retired. */
@@ -312,7 +302,6 @@ static void test_off_shared(struct kunit *test)
 	EXPECT_CALLS(test, c, 1);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&c->ops), 0);
 	EXPECT_CALLS(test, c, 0);
-	ftrace_free_filter(&c->ops);
 }
 
 /* Does each site have just the ops that want it? Returns how many do not. */
@@ -409,6 +398,14 @@ static struct kunit_suite set_suite = {
 	.test_cases	= set_cases,
 };
 
+/* What an assertion has ended may have left sites off. */
+static void apply_exit(struct kunit *test)
+{
+	if (!fentry_enabled)
+		enable_sites(test, true);
+	fentry_test_exit(test);
+}
+
 static struct kunit_case apply_cases[] = {
 	KUNIT_CASE(test_shared),
 	KUNIT_CASE(test_going_needs_no_memory),
@@ -422,6 +419,7 @@ static struct kunit_case apply_cases[] = {
 
 static struct kunit_suite apply_suite = {
 	.name		= "fentry_apply",
+	.exit		= apply_exit,
 	.test_cases	= apply_cases,
 };
 

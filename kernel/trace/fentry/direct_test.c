@@ -655,6 +655,7 @@ static struct kunit_case direct_cases[] = {
 
 static struct kunit_suite direct_suite = {
 	.name		= "fentry_direct",
+	.exit		= fentry_test_exit,
 	.test_cases	= direct_cases,
 };
 

@@ -21,12 +21,37 @@
 /* Sets cannot be made any more, as without memory, so that one is shared; or they can again. */
 void fentry_test_share_sets(bool share)
 {
-	static unsigned int max;
-
 	guard(mutex)(&ftrace_lock);
-	if (share)
-		max = fentry_sets_max;
-	fentry_sets_max = share ? 0 : max;
+	fentry_sets_max = share ? 0 : TEXT_TARGET_MAX / 2;
+}
+
+/* What an assertion has ended may have left sets shared. */
+void fentry_test_exit(struct kunit *test)
+{
+	fentry_test_share_sets(false);
+}
+
+/* A test has ended, perhaps by an assertion, and its ops is freed. */
+static void ops_goes(void *data)
+{
+	struct ftrace_ops *ops = data;
+
+	if (ops->flags & FTRACE_OPS_FL_ENABLED) {
+		if (ops->flags & FTRACE_OPS_FL_DIRECT)
+			unregister_ftrace_direct(ops, 0, true);
+		else
+			unregister_ftrace_function(ops);
+	}
+	ftrace_free_filter(ops);
+}
+
+/* @ops of the test, allocated for it, is to be called at the entry at @addr when registered. */
+void fentry_test_ops_at(struct kunit *test, struct ftrace_ops *ops, ftrace_func_t func,
+			unsigned long addr)
+{
+	ops->func = func;
+	KUNIT_ASSERT_EQ(test, kunit_add_action(test, ops_goes, ops), 0);
+	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(ops, addr, 0, 1), 0);
 }
 
 static struct fentry_filter *filter_of(struct kunit *test, const unsigned long *ip,
@@ -304,16 +329,14 @@ static void expect_seen(struct kunit *test, const struct seen *seen, unsigned in
 
 static void attach(struct kunit *test, struct seen *seen)
 {
-	seen->ops.func = see;
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(&seen->ops,
-						   (unsigned long)fentry_test_callee, 0, 1), 0);
+	fentry_test_ops_at(test, &seen->ops, see, (unsigned long)fentry_test_callee);
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(&seen->ops), 0);
 }
 
 static void detach(struct kunit *test, struct seen *seen)
 {
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(&seen->ops), 0);
-	ftrace_free_filter(&seen->ops);
+	kunit_release_action(test, ops_goes, &seen->ops);
 }
 
 static void test_callbacks(struct kunit *test)
@@ -390,15 +413,12 @@ static void test_changed_flags(struct kunit *test)
 		struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 
 		KUNIT_ASSERT_NOT_NULL(test, ops);
-		ops->func = funcs[i];
 		ops->flags = FTRACE_OPS_FL_SAVE_REGS;
-		KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(ops, (unsigned long)fentry_test_flags,
-							   0, 1), 0);
+		fentry_test_ops_at(test, ops, funcs[i], (unsigned long)fentry_test_flags);
 		KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
 		KUNIT_EXPECT_EQ(test, fentry_test_flags() & X86_EFLAGS_CF,
 				funcs[i] == set_carry ? X86_EFLAGS_CF : 0);
 		KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
-		ftrace_free_filter(ops);
 	}
 }
 

@@ -8,6 +8,8 @@
 
 #include "set.h"
 
+struct kunit;
+
 long fentry_test_callee(long a, long b, long c, long d, long e, long f);
 long fentry_test_other(long a, long b, long c, long d, long e, long f);
 long fentry_test_caller(void);
@@ -17,6 +19,9 @@ extern int fentry_test_direct_hits[2];
 extern const u8 fentry_test_direct_a[], fentry_test_direct_b[];
 
 void fentry_test_share_sets(bool share);
+void fentry_test_exit(struct kunit *test);
+void fentry_test_ops_at(struct kunit *test, struct ftrace_ops *ops, ftrace_func_t func,
+			unsigned long addr);
 
 static inline struct text_site *fentry_test_site_at(unsigned long func)
 {

@@ -26,15 +26,8 @@ static struct ftrace_ops *ops_at(struct kunit *test, unsigned long func, ftrace_
 	struct ftrace_ops *ops = kunit_kzalloc(test, sizeof(*ops), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ops);
-	ops->func = callback;
-	KUNIT_ASSERT_EQ(test, ftrace_set_filter_ip(ops, func, 0, 1), 0);
+	fentry_test_ops_at(test, ops, callback, func);
 	return ops;
-}
-
-static void ops_go(struct kunit *test, struct ftrace_ops *ops)
-{
-	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
-	ftrace_free_filter(ops);
 }
 
 static bool holding, held, left_again;
@@ -107,9 +100,9 @@ static void test_failed_change(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ftrace_ops_test(ops, ftrace_location(CALLEE), NULL));
 	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLER), ops));
 	KUNIT_EXPECT_FALSE(test, fentry_set_has(fentry_test_set_at(FLAGS), ops));
-	ops_go(test, holds);
-	ops_go(test, ops);
-	ops_go(test, other);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(holds), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(other), 0);
 	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(CALLEE), &fentry_no_ops);
 	KUNIT_EXPECT_PTR_EQ(test, fentry_test_set_at(FLAGS), &fentry_no_ops);
 }
@@ -171,7 +164,7 @@ static void test_racers(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(both, A, true), 0);
 	KUNIT_EXPECT_EQ(test, unregister_ftrace_direct(first, A, true), 0);
-	ops_go(test, other);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(other), 0);
 }
 
 /* All functions, and all but one */
@@ -189,7 +182,7 @@ static void test_notrace(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
 	KUNIT_EXPECT_FALSE(test, fentry_set_has(fentry_test_set_at(CALLEE), ops));
 	KUNIT_EXPECT_TRUE(test, fentry_set_has(fentry_test_set_at(CALLER), ops));
-	ops_go(test, ops);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
 }
 
 /* What of a filter is in a module begins behind what is below it. */
@@ -217,7 +210,7 @@ static void test_init_text(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_ftrace_function(ops), 0);
 	KUNIT_EXPECT_TRUE(test, is_kernel_inittext(areas[1].start));
 	KUNIT_EXPECT_EQ(test, areas[1].indexed, 0);
-	ops_go(test, ops);
+	KUNIT_EXPECT_EQ(test, unregister_ftrace_function(ops), 0);
 }
 
 static struct kunit_case register_cases[] = {
@@ -231,6 +224,7 @@ static struct kunit_case register_cases[] = {
 
 static struct kunit_suite register_suite = {
 	.name		= "fentry_register",
+	.exit		= fentry_test_exit,
 	.test_cases	= register_cases,
 };
 
