@@ -1,7 +1,7 @@
 #!/bin/bash
-# Writes build/series/ (build/series-of-BASE for another base): a cover letter, and all of the project as patches that git am applies
-# to the base, one after the other. Each is one of patches/ and those of our files that
-# series.tab says come with it.
+# Writes build/series/ (build/series-of-BASE for another base): a cover letter, and all of the
+# project as patches that git am applies to the base, one after the other. Each is one of
+# patches/ and those of our files that series.tab says come with it.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$HARNESS/repository.sh"
