@@ -183,11 +183,14 @@ everything_is_switched_off_for_a_while()
 
 no_module()
 {
-	local was=$said_so loaded=''
+	local was said_so loaded=''
+	was=$(< /tmp/failing_said_so)
+	said_so=$was
 	[[ $'\n'$(< /proc/modules) != *$'\nfunctions_many '* ]] || loaded=1
 	# Nothing is said of a module whose functions are traced.
 	if [[ ! $loaded || $(attached) -lt 1000 ]]; then
-		said_so=$(dmesg | grep -c 'functions_many: its filter could not be set')
+		said_so=$(dmesg | grep -c 'functions_many: its filter could not be set') || :
+		echo "$said_so" > /tmp/failing_said_so
 		[[ ! $loaded || $said_so -gt $was ]] ||
 			fail "its functions are not traced: $(attached)"
 	fi
@@ -203,8 +206,9 @@ no_module()
 a_module_comes()
 {
 	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
-	local all said_so=0 sites_change=1
+	local all sites_change=1
 	begin_failing
+	echo 0 > /tmp/failing_said_so
 	trap 'stop_jobs; ! grep -q "^functions_many " /proc/modules || rmmod functions_many' EXIT
 	echo 'vfs_*' > set_ftrace_filter
 	echo '*:mod:functions_many' >> set_ftrace_filter

@@ -181,14 +181,20 @@ nothing_leaked()
 }
 
 # try N CHECK WHAT...: WHAT by fail_nth; CHECK looks at what has become of it ($error is how
-# it ended) and puts it back. $said is whether any failed.
+# it ended) and puts it back, in a shell of its own, which ends when anything in it fails. $said
+# is whether any failed.
 try()
 {
-	local n=$1 check=$2
+	local n=$1 check=$2 status
 	shift 2
 	read -r said error <<< "$("$FAIL_NTH" "$n" "$@")"
 	consistent || fail "after allocation $n of '$*' failed, $error"
-	"$check" || fail "after allocation $n of '$*' failed, $error"
+	# With || behind it, it would not end.
+	set +e
+	( set -e; "$check" )
+	status=$?
+	set -e
+	[ $status -eq 0 ] || fail "after allocation $n of '$*' failed, $error"
 }
 
 # one_by_one CHECK WHAT...: with one allocation after the other failing, and then, without $alone,
