@@ -33,16 +33,25 @@ bully()
 	done
 }
 
+# All real-time tasks together may otherwise have only 95 % of a CPU.
+no_limit()
+{
+	trap 'stop_jobs; echo 950000 > /proc/sys/kernel/sched_rt_runtime_us' EXIT
+	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
+}
+
 preempted_while_tracers_come_and_go()
 {
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
-	local victim i
+	local job jobs=() i
 	taskset -p -c 0 $BASHPID > /dev/null
-	# All real-time tasks together may otherwise have only 95 % of a CPU
-	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
-	victim & victim=$!
-	victim & victim &
+	no_limit
+	for i in 1 2 3; do
+		victim &
+		jobs+=($!)
+	done
 	bully &
+	jobs+=($!)
 	mkdir instances/a
 	for i in $(seq 20); do
 		echo function > current_tracer
@@ -51,8 +60,10 @@ preempted_while_tracers_come_and_go()
 		echo nop > instances/a/current_tracer
 	done
 	rmdir instances/a
-	kill -0 $victim || fail "a victim has died"
-	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+	for job in "${jobs[@]}"; do
+		kill -0 "$job" || fail "who is preempted, or preempts, has died"
+	done
+	stop_jobs
 }
 
 # Stacks of tasks that ran on CPU 1 until preemption was switched on, by how they end. A
@@ -91,8 +102,11 @@ asker()
 	while :; do
 		echo function > current_tracer
 		echo nop > current_tracer
+		echo > /tmp/preempted_asked
 	done
 }
+
+has_asked() { [ -e /tmp/preempted_asked ]; }
 
 # Takes CPU 1 away for good
 hog()
@@ -101,26 +115,30 @@ hog()
 	while :; do :; done
 }
 
-# Five times the asker is stopped wherever it is, most of the time in a batch. It may hold any lock
-# then, so the sites are listed beforehand.
+# Five times the asker is stopped wherever it is, most of the time in a batch, and more often until
+# it was in one. It may hold any lock then, so the sites are listed beforehand.
 a_real_time_task_that_cannot_go_on_leaves_no_breakpoints()
 {
-	local hog _
+	local asker hog hit=0 i
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
 	taskset -p -c 0 $BASHPID > /dev/null
 	cat available_filter_functions_addrs > /tmp/preempted_sites
-	echo -1 > /proc/sys/kernel/sched_rt_runtime_us
-	asker &
-	for _ in 1 2 3 4 5; do
+	no_limit
+	asker & asker=$!
+	for ((i = 0; i < 5 || (i < 30 && hit == 0); i++)); do
+		rm -f /tmp/preempted_asked
+		within 120 has_asked || fail "it switches nothing"
 		sleep 1
 		hog & hog=$!
 		sleep 2
 		equal "breakpoints" "$("$HERE/site_text" int3 < /tmp/preempted_sites | wc -l)" 0
+		! grep -q text_site_commit "/proc/$asker/stack" || hit=$((hit + 1))
 		kill $hog
 		wait $hog || :
 	done
 	stop_jobs
-	echo 950000 > /proc/sys/kernel/sched_rt_runtime_us
+	[ $hit -gt 0 ] || fail "it was in no batch"
+	echo "# $hit of $i times in a batch"
 }
 
 # thread_on CPUS: where the thread that changes text may run
