@@ -124,9 +124,9 @@ they_go_in_any_order_while_tracing_goes_on_and_off()
 	local before
 	need_copies
 	before=$(grep -vc '\[copies_' available_filter_functions)
-	( while sleep 0.05; do echo function > current_tracer; echo nop > current_tracer; done ) &
+	endlessly 'sleep 0.05; echo function > current_tracer; echo nop > current_tracer'
 	remove_copies
-	stop_jobs
+	stop_endless
 	echo nop > current_tracer
 	equal "left" "$(copies_there)" ''
 	equal "sites" "$(nr_available)" "$before"

@@ -198,12 +198,12 @@ coming_and_going_while_tracing()
 {
 	need_module
 	load &
-	( while :; do echo function > current_tracer; echo nop > current_tracer; done ) &
+	endlessly 'echo function > current_tracer; echo nop > current_tracer'
 	for _ in $(seq 10); do
 		modprobe $MOD
 		rmmod $MOD
 	done
-	kill %2; wait %2 || :
+	stop_endless
 	echo nop > current_tracer
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }

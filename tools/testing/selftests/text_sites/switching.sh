@@ -46,12 +46,12 @@ on_and_off_with_CPUs_coming_and_going()
 	local online=/sys/devices/system/cpu/cpu1/online
 	[ -e $online ] || skip "CPU 1 cannot be switched off"
 	load &
-	( while :; do echo 0 > $online; echo 1 > $online; done ) &
+	endlessly "echo 0 > $online; echo 1 > $online"
 	for _ in $(seq 10); do
 		echo function > current_tracer
 		echo nop > current_tracer
 	done
-	kill %2; wait %2 || :
+	stop_endless
 	echo 1 > $online
 	equal "text" "$(site_text)" "nop $(nr_available)"
 }
