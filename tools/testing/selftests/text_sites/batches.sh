@@ -21,10 +21,23 @@ remove_module()
 # its bandwidth all the same, and warns.
 no_fair_share()
 {
-	local runtime
+	local runtime old
 	for runtime in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do
-		[ ! -e "$runtime" ] || [ "$(cat "$runtime")" = 0 ] || echo 0 > "$runtime"
+		[ -e "$runtime" ] || continue
+		old=$(< "$runtime")
+		[ "$old" != 0 ] || continue
+		echo "$old $runtime" >> /tmp/batches_shares
+		echo 0 > "$runtime"
 	done
+}
+
+# The processors are still busy.
+fair_share_again()
+{
+	local old runtime
+	[ -e /tmp/batches_shares ] || return 0
+	while read -r old runtime; do echo "$old" > "$runtime"; done < /tmp/batches_shares
+	rm /tmp/batches_shares
 }
 
 begin_counting() { count_syncs 'remove_module; no_tracers'; }
@@ -246,7 +259,7 @@ all_busy() { [ "$(find /tmp -name 'busy_*' | wc -l)" = "$(nproc)" ]; }
 a_writer_that_is_starved()
 {
 	local i taken seen=instances/batches_seen
-	begin_counting
+	count_syncs 'fair_share_again; no_tracers'
 	# Where the function tracer does not write over them
 	mkdir $seen
 	# With nice 19, the SCHED_IDLE writer gets a sixth of a CPU, and ends in time on a slow host.
@@ -264,6 +277,7 @@ a_writer_that_is_starved()
 	echo > $seen/trace
 	chrt -i 0 "$HERE/cost" current_tracer function > /dev/null
 	cat $seen/trace > /tmp/batches_seen
+	fair_share_again
 	stop_jobs
 	echo nop > current_tracer
 	# The second and third synchronisation of a round end a time in which the thread is
