@@ -8,6 +8,7 @@
 
 MODULE="$HERE/test_modules/ring_test.ko"
 PARAMETERS=/sys/module/ring_test/parameters
+CPU1=/sys/devices/system/cpu/cpu1/online
 SECONDS_EACH=${RING_SECONDS:-1}
 
 need_module()
@@ -346,8 +347,24 @@ who_waits_meets_the_writer()
 put()
 {
 	local said
-	said=$( (echo "$1" > "$2") 2>&1 ) || [[ "$said" == *"resource busy"* ]] || fail "$2: $said"
+	: > "$dir/tried_${2//\//_}"
+	if said=$( (echo "$1" > "$2") 2>&1 ); then
+		: > "$dir/put_${2//\//_}"
+	else
+		[[ "$said" == *"resource busy"* ]] || fail "$2: $said"
+	fi
 }
+
+# never_put: the files that were busy each time
+never_put()
+{
+	local tried
+	for tried in "$dir"/tried_*; do
+		[ ! -e "$tried" ] || [ -e "${tried/tried_/put_}" ] || echo "${tried##*/tried_}"
+	done
+}
+
+all_was_put() { [ -z "$(never_put)" ]; }
 
 tracing_on_and_off()
 {
@@ -419,7 +436,6 @@ clocks()
 
 snapshots()
 {
-	[ -e snapshot ] || return 0
 	local cpu
 	# Busy, if a writer is in it
 	for cpu in $(cpus); do put 1 per_cpu/cpu$cpu/snapshot; done
@@ -429,15 +445,17 @@ snapshots()
 
 cpus_come_and_go()
 {
-	[ -e /sys/devices/system/cpu/cpu1/online ] || return 0
-	echo 0 > /sys/devices/system/cpu/cpu1/online
-	echo 1 > /sys/devices/system/cpu/cpu1/online
+	echo 0 > $CPU1
+	echo 1 > $CPU1
 }
 
-# again_and_again COMMAND: until it fails, or enough is enough
+# again_and_again COMMAND: until it fails, or enough is enough; at least once
 again_and_again()
 {
-	until [ -e "$dir/enough" ]; do "$1"; done
+	while :; do
+		"$1"
+		[ ! -e "$dir/enough" ] || break
+	done
 }
 
 # stress OPTIONS COMMAND...: all of them, while events come and are read. With -n, nobody
@@ -445,7 +463,7 @@ again_and_again()
 stress()
 {
 	local options=$1 job jobs=(); shift
-	rm -f "$dir/enough"
+	rm -f "$dir/enough" "$dir"/tried_* "$dir"/put_*
 	echo 512 > buffer_size_kb
 	record function event marker
 	followers=()
@@ -456,6 +474,7 @@ stress()
 		again_and_again "$job" & jobs+=($!)
 	done
 	sleep "$SECONDS_EACH"
+	within 60 all_was_put || fail "always busy: $(never_put)"
 	touch "$dir/enough"
 	for job in "${jobs[@]}"; do
 		wait "$job" || fail "one of $* has failed"
@@ -522,6 +541,7 @@ resized_and_emptied_while_events_come()
 swapped_while_events_come()
 {
 	need_module
+	[ -e snapshot ] || skip "no snapshots"
 	stress -p snapshots
 	stress "-p -c" clocks
 	nothing_is_broken
@@ -685,6 +705,7 @@ a_clock_empties_processors_that_are_gone()
 cpus_come_and_go_while_events_come()
 {
 	need_module
+	[ -e $CPU1 ] || skip "CPU 1 cannot be switched off"
 	stress -g cpus_come_and_go
 	nothing_is_broken
 }
@@ -693,8 +714,11 @@ all_at_once_while_events_come()
 {
 	need_module
 	SECONDS_EACH=$((6 * SECONDS_EACH))
-	stress "-p -c" tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off \
-		text_is_waited_for text_is_read emptied cpus_come_and_go sizes page_sizes snapshots
+	local jobs=(tracing_on_and_off overwriting_on_and_off clocks functions events_on_and_off
+		text_is_waited_for text_is_read emptied sizes page_sizes)
+	[ ! -e $CPU1 ] || jobs+=(cpus_come_and_go)
+	[ ! -e snapshot ] || jobs+=(snapshots)
+	stress "-p -c" "${jobs[@]}"
 	nothing_is_broken
 }
 
