@@ -166,8 +166,10 @@ entries_of_cpu() { awk '/^entries:/ { print $2 }' "per_cpu/cpu$1/stats"; }
 
 some_cpus_only()
 {
-	local tracer
+	local tracer all; all=$(< tracing_cpumask)
 	[ -d per_cpu/cpu1 ] || skip "there is one CPU only"
+	# shellcheck disable=SC2064 # the mask as it is now
+	trap "stop_jobs; echo $all > tracing_cpumask" EXIT
 	for tracer in function function_graph; do
 		echo "$CALLS" > set_ftrace_filter
 		echo $tracer > current_tracer
@@ -178,7 +180,7 @@ some_cpus_only()
 		taskset -c 1 cat /proc/version > /dev/null
 		equal "$tracer, events of CPU 1, left out" "$(entries_of_cpu 1)" 0
 		[ "$(entries_of_cpu 0)" -gt 0 ] || fail "$tracer: no events of CPU 0"
-		echo 3 > tracing_cpumask
+		echo "$all" > tracing_cpumask
 		taskset -c 1 cat /proc/version > /dev/null
 		[ "$(entries_of_cpu 1)" -gt 0 ] || fail "$tracer: no events of CPU 1"
 		end_graph
