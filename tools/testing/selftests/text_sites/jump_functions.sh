@@ -166,6 +166,7 @@ kprobes_keep_off()
 {
 	need_sample
 	patched || skip "there is no jump"
+	grep -q ' dynfunc_jump_sample_two\>' /proc/kallsyms || fail "no such symbol"
 	! echo 'p:jump dynfunc_jump_sample_two' 2> /dev/null > kprobe_events ||
 		! echo 1 2> /dev/null > events/kprobes/jump/enable ||
 		fail "a kprobe on the jump"
@@ -219,6 +220,7 @@ probes_come_and_go_while_they_are_called()
 		echo 0 > $event/enable
 		[ $((i % 10)) -ne 0 ] || perf stat -e sched:sched_switch true 2> /dev/null
 	done
+	grep -q 'sched_switch:' trace || fail "no event"
 	equal "an instance with none" "$(grep -c 'sched_switch:' instances/never/trace)" 0
 	rmdir instances/jump instances/never
 }
