@@ -243,7 +243,8 @@ whole_trees_with_interrupts()
 			cat per_cpu/cpu*/stats
 			head -n 40 /tmp/whole_trees
 			tail -n 40 /tmp/whole_trees
-			fail "too few: $roots in $(wc -l < /tmp/whole_trees) lines"
+			fail "too few: $roots in $(wc -l < /tmp/whole_trees) lines," \
+				"read again: $(grep -cE "\|  $OPEN\(\) \{" trace)"
 		fi
 		wrong=$(pairs $OPEN /tmp/whole_trees)
 		[ -z "$wrong" ] || fail "$(head -n3 <<< "$wrong")"

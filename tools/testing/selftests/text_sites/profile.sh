@@ -191,14 +191,15 @@ cleared_while_it_counts()
 	stop
 }
 
-# workers_fail 1|0: do allocations fail in the kernel's workers, which get more memory?
+# workers_fail 1|0: do allocations fail in the kernel's workers, which get more memory? With 0, in
+# no task: all that kthreadd made meanwhile have it from there, or will be workers.
 workers_fail()
 {
 	local comm worker
 	echo "$1" > /proc/2/make-it-fail
 	for comm in /proc/[0-9]*/comm; do
 		worker=${comm%comm}
-		[[ $(cat "$comm" 2> /dev/null) != kworker/* ]] ||
+		[[ $1 = 1 && $(cat "$comm" 2> /dev/null) != kworker/* ]] ||
 			echo "$1" > "${worker}make-it-fail" 2> /dev/null || :
 	done
 }
