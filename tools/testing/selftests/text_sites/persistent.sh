@@ -90,7 +90,7 @@ its_processors_and_what_is_overwritten()
 	equal "overwrite" "$(< options/overwrite)" 0
 	echo > trace
 	echo function > current_tracer
-	ls -R /proc/self > /dev/null 2>&1
+	ls -R /proc/self > /dev/null 2>&1 || :
 	echo 0 > tracing_on
 	grep -qv '^#' trace || fail "nothing"
 	put_back
