@@ -43,15 +43,11 @@ no_limit()
 preempted_while_tracers_come_and_go()
 {
 	[ -e /sys/devices/system/cpu/cpu1 ] || skip "one CPU only"
-	local job jobs=() i
+	local i
 	taskset -p -c 0 $BASHPID > /dev/null
 	no_limit
-	for i in 1 2 3; do
-		victim &
-		jobs+=($!)
-	done
-	bully &
-	jobs+=($!)
+	for i in 1 2 3; do endlessly victim; done
+	endlessly bully
 	mkdir instances/a
 	for i in $(seq 20); do
 		echo function > current_tracer
@@ -60,10 +56,7 @@ preempted_while_tracers_come_and_go()
 		echo nop > instances/a/current_tracer
 	done
 	rmdir instances/a
-	for job in "${jobs[@]}"; do
-		kill -0 "$job" || fail "who is preempted, or preempts, has died"
-	done
-	stop_jobs
+	stop_endless
 }
 
 # Stacks of tasks that ran on CPU 1 until preemption was switched on, by how they end. A
