@@ -43,6 +43,9 @@
 /* An event is on one page of the buffer; this leaves room for what else is in it. */
 #define STRINGS_MAX	(3 * 1024)
 
+/* So much of a string is looked at in one go: less than a page, and part of one. */
+#define CHUNK		64
+
 /**
  * struct mark_field - an argument in an event
  * @offset: in the entry
@@ -113,22 +116,22 @@ static const char *no_string(unsigned long addr)
 }
 
 /*
- * How much room a string of the kernel needs, with its NUL: one of at most @precision bytes, and
+ * How much room a string of the kernel needs, with its NUL: one of at most @max bytes, and
  * no more than can be read. It may change until it is copied, and be shorter then.
  */
-static unsigned int string_room(unsigned long addr, u16 precision)
+static unsigned int string_room(unsigned long addr, unsigned int max)
 {
-	const unsigned int max = min_t(unsigned int, precision, STRINGS_MAX - 1);
-	const char *from = (const char *)addr;
-	unsigned int len = 0;
-	char c;
+	char chunk[CHUNK] __uninitialized;
+	unsigned int len = 0, n, found;
 
 	while (len < max) {
-		if (!addr || copy_from_kernel_nofault(&c, from + len, 1))
+		n = min(CHUNK - (unsigned int)((addr + len) % CHUNK), max - len);
+		if (!addr || copy_from_kernel_nofault(chunk, (void *)(addr + len), n))
 			return (len ?: strlen(no_string(addr))) + 1;
-		if (!c)
+		found = strnlen(chunk, n);
+		len += found;
+		if (found < n)
 			break;
-		len++;
 	}
 	return len + 1;
 }
@@ -139,10 +142,12 @@ static unsigned int strings_room(const struct mark_event *event, const u64 *args
 	unsigned int sum = 0, i;
 
 	for (i = 0; i < event->nr; i++) {
-		if (!is_string(&event->field[i]))
+		const unsigned int left = STRINGS_MAX - min(sum, STRINGS_MAX - 1u);
+		const struct mark_field *field = &event->field[i];
+
+		if (!is_string(field))
 			continue;
-		room[i] = clamp(string_room(args[i], event->field[i].arg.precision), 1u,
-				STRINGS_MAX - min(sum, STRINGS_MAX - 1u));
+		room[i] = min(string_room(args[i], min(field->arg.precision, left - 1)), left);
 		sum += room[i];
 	}
 	return sum;
@@ -196,10 +201,10 @@ static __always_inline void record(struct trace_event_file *file, const u64 *arg
 	unsigned int size = event->size;
 	void *entry;
 
-	if (strings)
-		size += strings_room(event, args, room);
 	if (trace_trigger_soft_disabled(file))
 		return;
+	if (strings)
+		size += strings_room(event, args, room);
 	entry = trace_event_buffer_reserve(&buffer, file, size);
 	if (!entry)
 		return;

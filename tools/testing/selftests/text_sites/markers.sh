@@ -587,6 +587,29 @@ strings_without_an_end()
 	equal "by a filter" "$(events endless | wc -l)" 1
 }
 
+# No more is looked at than is recorded, and not a byte at a time.
+many_strings()
+{
+	need markers_bad
+	echo > set_marker
+	echo bad:many > set_marker
+	pass text markers_bad
+	equal "what is recorded" "$(events many | tr -d x)" 'many: '
+	equal "length with the NUL" "$(events many | wc -c)" $((6 + 3 * 1024))
+	can_trace && grep -qx copy_from_kernel_nofault available_filter_functions ||
+		skip "copy_from_kernel_nofault cannot be traced"
+	echo copy_from_kernel_nofault > set_ftrace_filter
+	echo function > current_tracer
+	echo > trace
+	pass text markers_bad
+	# Whoever reads what there is calls it, too.
+	echo 0 > tracing_on
+	local reads; reads=$(grep -c ': copy_from_kernel_nofault' trace) || :
+	echo 1 > tracing_on
+	echo nop > current_tracer
+	[ "$reads" -ge 3 ] && [ "$reads" -lt 100 ] || fail "$reads reads for one event"
+}
+
 bad_formats_and_strings()
 {
 	need markers_bad
@@ -660,6 +683,6 @@ run_tests each_is_an_event the_list_shows_all filters_know_the_types formats_nam
 	an_event_in_use_goes_later what_nobody_uses_any_more_refuses_no_module \
 	a_thousand_go_together \
 	another_format_is_refused a_name_that_is_taken a_name_that_is_taken_for_a_while \
-	a_probe_in_init_text_is_refused bad_formats_and_strings strings_without_an_end \
+	a_probe_in_init_text_is_refused bad_formats_and_strings strings_without_an_end many_strings \
 	bad_patterns \
 	modules_come_and_go_while_they_are_switched

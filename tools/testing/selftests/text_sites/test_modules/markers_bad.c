@@ -32,6 +32,7 @@ static int pass_endless(void)
 	trace_mark(bad, endless, "head=%.16s tail=%.8s none=%.0s name=%s", page,
 		   page + PAGE_SIZE - 8, page, READ_ONCE(good));
 	trace_mark(bad, fault, "%s|%s", page + PAGE_SIZE - 4, READ_ONCE(good));
+	trace_mark(bad, many, "%s%s%s%s%s%s%s%s", page, page, page, page, page, page, page, page);
 	vfree(page);
 	return 0;
 }
