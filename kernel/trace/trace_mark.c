@@ -550,6 +550,25 @@ static bool event_exists(const struct mark_event *event)
 	return false;
 }
 
+/* The tracing core does not say whether it had the memory for all of an event. */
+static bool event_is_whole(struct mark_event *event)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+
+	if (list_count_nodes(&event->class.fields) != event->nr)
+		return false;
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		/* An instance may be for the events of some systems only. */
+		if (tr->system_names)
+			continue;
+		file = find_event_file(tr, event->system, event->call.name);
+		if (!file || (tr->event_dir && !file->ei))
+			return false;
+	}
+	return true;
+}
+
 static int event_register(struct mark_event *event)
 {
 	int ret;
@@ -561,9 +580,15 @@ static int event_register(struct mark_event *event)
 	if (!register_trace_event(&event->call.event))
 		return -ENODEV;
 	ret = trace_add_event_call(&event->call);
-	if (ret)
+	if (ret) {
 		unregister_trace_event(&event->call.event);
-	return ret;
+		return ret;
+	}
+	if (event_is_whole(event))
+		return 0;
+	/* Nobody uses it yet. */
+	trace_remove_event_call(&event->call);
+	return -ENOMEM;
 }
 
 /**

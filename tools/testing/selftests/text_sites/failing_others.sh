@@ -328,9 +328,22 @@ ops_change_and_go()
 	text_agrees "off" ''
 }
 
+# An event of a marker has all its fields, or comes when set_marker is opened the next time.
+events_are_whole()
+{
+	local dir
+	[ -e set_marker ] && [ "$module" = tables_test ] || return 0
+	: "$(< set_marker)"
+	for dir in . instances/failing; do
+		[ ! -d $dir ] || equal "fields of events in $dir" \
+			"$(grep -h 'field:' $dir/events/$module/*/format | grep -vc common_)" 3
+	done
+}
+
 loaded_or_not()
 {
 	if grep -q "^$module " /proc/modules; then
+		events_are_whole
 		[ ! -e /sys/module/$module/parameters/check ] ||
 			equal "$module" "$(< /sys/module/$module/parameters/check)" right
 		rmmod $module
@@ -358,7 +371,9 @@ modules_come_and_go()
 	begin_failing
 	[ -e "$HERE/test_modules/$module.ko" ] || skip "no module $module"
 	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module' EXIT
+	mkdir instances/failing
 	each loaded_or_not load "$HERE/test_modules/$module.ko"
+	rmdir instances/failing
 	echo 'vfs_*' > set_ftrace_filter
 	echo "*:mod:$module" >> set_ftrace_filter
 	echo function > current_tracer
