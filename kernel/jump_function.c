@@ -32,6 +32,7 @@
 #include <linux/cleanup.h>
 #include <linux/idr.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
 #include <linux/jump_function.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -174,6 +175,8 @@ void *__dynfunc_target(const void *dynfunc)
 
 	/* Keeps the table: text_site_table_remove() waits. */
 	guard(rcu)();
+	/* As in the breakpoint handler, or the target may be the free one by now: see above. */
+	guard(irqsave)();
 
 	site = site_of(dynfunc, &table);
 	/* While there is no table, nobody is patching either. */
