@@ -462,45 +462,11 @@ static void wait_for_trees(void)
 }
 
 /**
- * graph_keep_forget_trees - take the trees out of the words of all tasks
- * @pool: where they are; no user of fgraph is registered with it any more
- *
- * register_ftrace_graph() clears the words of the index that it assigns, but only those of idle
- * tasks and of those in the list of processes. A thread that release_task() has unhashed still
- * calls functions, and would follow the word that it has had since this pool was in use.
- *
- * wait_for_trees() has returned, so nobody adds such a word meanwhile. If the index has another
- * user by now, its words do not point into this pool, and are left alone. Threads that were
- * unhashed already have passed exit_tasks_rcu_start(): synchronize_rcu_tasks() waits until they
- * are gone.
- *
- * Context: may sleep.
- */
-void graph_keep_forget_trees(const struct graph_keep_pool *pool)
-{
-	struct task_struct *process, *task;
-	unsigned long *var, word;
-
-	if (pool->idx < 0)
-		return;
-	read_lock(&tasklist_lock);
-	for_each_process_thread(process, task) {
-		if (!task->ret_stack)
-			continue;
-		var = fgraph_fast_var(task->ret_stack, pool->idx);
-		word = READ_ONCE(*var);
-		if ((word & GRAPH_KEEP_TREE) && graph_keep_pool_has(pool, graph_keep_tree(word)))
-			cmpxchg(var, word, 0);
-	}
-	read_unlock(&tasklist_lock);
-	synchronize_rcu_tasks();
-}
-
-/**
  * graph_keep_stop - free what graph_keep_start() has prepared
  * @keep: the filter; NULL: does nothing
  *
- * Context: may sleep. trace_types_lock is held, function_graph is not registered with it, and
+ * Context: may sleep. trace_types_lock is held. function_graph is not registered with it: if it
+ * was, unregister_ftrace_graph_sync() has cleared the words of all tasks.
  * graph_keep_ignore_exits() was called.
  */
 void graph_keep_stop(struct graph_keep *keep)
@@ -508,7 +474,6 @@ void graph_keep_stop(struct graph_keep *keep)
 	if (!keep || !keep->pool)
 		return;
 	wait_for_trees();
-	graph_keep_forget_trees(keep->pool);
 	graph_keep_pool_free(keep->pool);
 	keep->pool = NULL;
 }

@@ -156,13 +156,6 @@ static inline struct graph_keep_tree *graph_keep_tree(unsigned long word)
 	return (void *)(word & PAGE_MASK);
 }
 
-/* Is it a tree of this pool? */
-static inline bool graph_keep_pool_has(const struct graph_keep_pool *pool,
-				       const struct graph_keep_tree *tree)
-{
-	return (unsigned long)((void *)tree - pool->pages) >> PAGE_SHIFT < pool->nr;
-}
-
 /*
  * Is the frame of a tree's root gone? Its return was lost while other users of fgraph came or
  * went, and nobody reads the tree any more. The tree is one of the current task. @top is the end
@@ -247,7 +240,6 @@ bool graph_keep_next(struct graph_keep_iter *iter, struct graph_keep_event *even
 
 int graph_keep_start(struct trace_array *tr, struct graph_keep *keep);
 void graph_keep_ignore_exits(struct graph_keep *keep);
-void graph_keep_forget_trees(const struct graph_keep_pool *pool);
 void graph_keep_stop(struct graph_keep *keep);
 void graph_keep_replace(struct trace_array *tr, struct graph_keep *keep);
 int graph_keep_call(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of trees of calls in memory, and of units in filters.
+ * KUnit tests of trees of calls in memory, of the words of tasks, and of units in filters.
  */
 #include <kunit/test.h>
 
 #include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/ftrace.h>
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/math.h>
+#include <linux/sched.h>
 
 #include "graph_keep.h"
 
@@ -420,41 +425,83 @@ static void keep_units(struct kunit *kunit)
 }
 
 /*
- * The word of the test's own task is cleared if it has a page of the pool, be it the first or the
- * last one. What is in @others are words of other users, or just outside of the pool: they stay.
+ * A user of function returns that leaves what looks like a tree in the word of a task. It stores
+ * that at the end of its callback, in which the task stays for a while.
  */
-static void keep_forgotten(struct kunit *kunit)
+static bool in_callback, has_left;
+
+static int data_entry(struct ftrace_graph_ent *trace, struct fgraph_ops *gops,
+		      struct ftrace_regs *fregs)
 {
-	unsigned long *stack = current->ret_stack, *var, saved;
-	unsigned long others[5] = { 0, TRACE_GRAPH_NOTRACE, GRAPH_KEEP_LOST };
-	struct keep_test test;
+	return 1;
+}
 
-	begin_tree(kunit, &test, 2, 2, 1);
-	/* The shadow stack is only there if somebody has traced returns. */
-	if (!stack)
-		WRITE_ONCE(current->ret_stack, kunit_kzalloc(kunit, PAGE_SIZE, GFP_KERNEL));
-	KUNIT_ASSERT_NOT_NULL(kunit, current->ret_stack);
-	test.pool->idx = FGRAPH_FAST_NR - 1;
-	var = fgraph_fast_var(current->ret_stack, test.pool->idx);
-	saved = *var;
+static void data_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
+{
+	const unsigned long begin = jiffies;
 
-	for (unsigned int page = 0; page < test.pool->nr; page++) {
-		WRITE_ONCE(*var, (unsigned long)test.pool->pages + page * PAGE_SIZE +
-				 GRAPH_KEEP_TREE);
-		graph_keep_forget_trees(test.pool);
-		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), 0);
+	WRITE_ONCE(in_callback, true);
+	while (time_before(jiffies, begin + HZ / 2))
+		cpu_relax();
+	*fgraph_get_task_var(gops) = PAGE_SIZE | GRAPH_KEEP_TREE;
+	WRITE_ONCE(has_left, true);
+}
+
+static int call_traced(void *unused)
+{
+	int_pow(2, 3);
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static int unregister_data(void *gops)
+{
+	unregister_ftrace_graph_sync(gops);
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static int user_new(struct fgraph_ops *gops, unsigned long traced)
+{
+	*gops = (struct fgraph_ops){ .entryfunc = data_entry, .retfunc = data_return };
+	return ftrace_set_filter_ip(&gops->ops, traced, 0, 1) ?: register_ftrace_graph(gops);
+}
+
+/* Nobody else gets its index before the word is empty, and there will be nothing in it any more. */
+static void keep_index(struct kunit *kunit)
+{
+	static struct fgraph_ops data, others[FGRAPH_FAST_NR + 1];
+	struct task_struct *caller, *last;
+	int nr = 0, ret;
+
+	WRITE_ONCE(in_callback, false);
+	WRITE_ONCE(has_left, false);
+	KUNIT_ASSERT_EQ(kunit, user_new(&data, (unsigned long)int_pow), 0);
+	/* All the other indices are taken. */
+	while (nr < FGRAPH_FAST_NR && !user_new(&others[nr], (unsigned long)int_sqrt))
+		nr++;
+	KUNIT_EXPECT_EQ(kunit, nr, FGRAPH_FAST_NR - 1);
+
+	caller = kthread_run(call_traced, NULL, "graph_keep_test");
+	while (!READ_ONCE(in_callback))
+		schedule_timeout_uninterruptible(1);
+	last = kthread_run(unregister_data, &data, "graph_keep_test");
+	while ((ret = user_new(&others[nr], (unsigned long)int_sqrt)) == -ENOSPC)
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(kunit, ret, 0);
+	KUNIT_EXPECT_TRUE(kunit, READ_ONCE(has_left));
+	KUNIT_EXPECT_EQ(kunit, others[nr].idx, data.idx);
+	kthread_stop(last);
+	KUNIT_EXPECT_EQ(kunit, *fgraph_fast_var(caller->ret_stack, data.idx), 0);
+	kthread_stop(caller);
+
+	for (; nr >= 0; nr--) {
+		unregister_ftrace_graph(&others[nr]);
+		ftrace_free_filter(&others[nr].ops);
 	}
-	others[3] = (unsigned long)test.pool->pages;
-	others[4] = (unsigned long)test.pool->pages + test.pool->nr * PAGE_SIZE + GRAPH_KEEP_TREE;
-	for (int i = 0; i < ARRAY_SIZE(others); i++) {
-		WRITE_ONCE(*var, others[i]);
-		graph_keep_forget_trees(test.pool);
-		KUNIT_EXPECT_EQ(kunit, READ_ONCE(*var), others[i]);
-	}
-
-	WRITE_ONCE(*var, saved);
-	WRITE_ONCE(current->ret_stack, stack);
-	end_tree(kunit, &test);
+	ftrace_free_filter(&data.ops);
 }
 
 static struct kunit_case keep_cases[] = {
@@ -465,7 +512,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_exhausted),
 	KUNIT_CASE(keep_interrupted),
 	KUNIT_CASE(keep_tasks),
-	KUNIT_CASE(keep_forgotten),
+	KUNIT_CASE(keep_index),
 	KUNIT_CASE(keep_units),
 	{ }
 };

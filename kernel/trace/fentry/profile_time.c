@@ -252,9 +252,10 @@ int profile_attach(void)
 	return register_ftrace_graph(&profile_ops);
 }
 
+/* Times are no flags: another user could take one for a pointer. */
 void profile_detach(void)
 {
-	unregister_ftrace_graph(&profile_ops);
+	unregister_ftrace_graph_sync(&profile_ops);
 }
 
 /*
