@@ -92,14 +92,18 @@ put_back()
 		uprobe_events synthetic_events dynamic_events; do
 		[ ! -e $name ] || echo > $name
 	done
-	# Commands are taken away one by one, and as often as they are there.
+	# Damaged text may give a command to all functions: to take it away one by one takes hours.
+	local -A commands=()
 	mapfile -t lines < set_ftrace_filter
 	for line in "${lines[@]}"; do
 		line=${line%:unlimited}
 		case $line in
 		'#'* | *:mod:*) ;;
-		*:*) echo "!${line/:count=/:}" >> set_ftrace_filter ;;
+		*:*) commands[${line#*:}]=1 ;;
 		esac
+	done
+	for line in "${!commands[@]}"; do
+		echo "!*:${line/:count=/:}" >> set_ftrace_filter
 	done
 	for name in function-fork func-no-repeats func_stack_trace event-fork record-tgid \
 		sym-addr func-args funcgraph-args funcgraph-retaddr funcgraph-proc \
