@@ -373,7 +373,8 @@ void graph_keep_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 
 /*
  * A task exits, and what it is in does not return: give the memory back. It stays in a tree
- * that never ends, as the functions that it still calls are no roots.
+ * that never ends, as the functions that it still calls are no roots. Probes of tracepoints run
+ * with preemption off, and a tree may have a third of a large buffer.
  */
 static void graph_keep_exit(void *data, struct task_struct *task)
 {
@@ -390,7 +391,7 @@ static void graph_keep_exit(void *data, struct task_struct *task)
 		return;
 	WRITE_ONCE(*var, GRAPH_KEEP_LOST);
 	barrier();
-	graph_keep_give_back(pool, graph_keep_tree(word));
+	graph_keep_give_back_later(pool, graph_keep_tree(word));
 }
 
 /* As much memory as the instance's ring buffer; a third of it for a CPU holds what fits there. */

@@ -41,9 +41,11 @@
 #define _TRACE_GRAPH_KEEP_H
 
 #include <linux/bits.h>
+#include <linux/llist.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include <asm/local.h>
 
@@ -87,6 +89,7 @@ struct graph_keep_chunk {
  * @nr_rest: how many of @rest are used
  * @depth: how deep the root was called, for events
  * @frame: where the root's frame ends in the task's shadow stack
+ * @exited: in the pool's list, when the task has exited
  * @rest: returns since it was cut, of functions that were called before
  * @open: for who reads the tree: functions that have not returned there
  */
@@ -98,6 +101,7 @@ struct graph_keep_tree {
 	local_t			nr_rest;
 	int			depth;
 	int			frame;
+	struct llist_node	exited;
 	struct graph_keep_record rest[GRAPH_KEEP_DEPTH];
 	const struct graph_keep_record *open[GRAPH_KEEP_DEPTH];
 } __aligned(sizeof(struct graph_keep_record));
@@ -109,6 +113,8 @@ struct graph_keep_tree {
  * @bound: how many of them a tree may have
  * @idx: which variable of the tasks points to trees; -1: there was no tree yet
  * @hint: for each CPU, a page that may be free
+ * @exited: trees of tasks that have exited
+ * @give_back: gives their memory back
  * @used: a bit for each page
  */
 struct graph_keep_pool {
@@ -117,6 +123,8 @@ struct graph_keep_pool {
 	unsigned int		bound;
 	int			idx;
 	unsigned int __percpu	*hint;
+	struct llist_head	exited;
+	struct work_struct	give_back;
 	unsigned long		used[];
 };
 
@@ -234,6 +242,7 @@ struct graph_keep_record *graph_keep_claim(struct graph_keep_pool *pool,
 void graph_keep_claim_return(struct graph_keep_pool *pool, struct graph_keep_tree *tree,
 			     u64 value, u64 duration);
 void graph_keep_give_back(struct graph_keep_pool *pool, struct graph_keep_tree *tree);
+void graph_keep_give_back_later(struct graph_keep_pool *pool, struct graph_keep_tree *tree);
 void graph_keep_read(struct graph_keep_iter *iter, struct graph_keep_tree *tree,
 		     unsigned int units);
 bool graph_keep_next(struct graph_keep_iter *iter, struct graph_keep_event *event);

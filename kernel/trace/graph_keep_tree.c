@@ -4,9 +4,12 @@
  * what they look like, and why there are no locks.
  */
 #include <linux/bitmap.h>
+#include <linux/llist.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include "graph_keep.h"
 
@@ -16,6 +19,17 @@
 static_assert(sizeof(struct graph_keep_tree) % UNIT == 0);
 static_assert(sizeof(struct graph_keep_chunk) % UNIT == 0);
 static_assert(sizeof(struct graph_keep_tree) <= PAGE_SIZE * 7 / 8);
+
+static void give_back_exited(struct work_struct *work)
+{
+	struct graph_keep_pool *pool = container_of(work, struct graph_keep_pool, give_back);
+	struct graph_keep_tree *tree, *next;
+
+	llist_for_each_entry_safe(tree, next, llist_del_all(&pool->exited), exited) {
+		graph_keep_give_back(pool, tree);
+		cond_resched();
+	}
+}
 
 /**
  * graph_keep_pool_alloc - allocate memory for trees
@@ -36,6 +50,8 @@ struct graph_keep_pool *graph_keep_pool_alloc(unsigned int nr, unsigned int boun
 	pool->nr = nr;
 	pool->bound = bound;
 	pool->idx = -1;
+	init_llist_head(&pool->exited);
+	INIT_WORK(&pool->give_back, give_back_exited);
 	pool->pages = __vmalloc(array_size(nr, PAGE_SIZE),
 				GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	pool->hint = alloc_percpu(unsigned int);
@@ -61,6 +77,7 @@ void graph_keep_pool_free(struct graph_keep_pool *pool)
 {
 	if (!pool)
 		return;
+	flush_work(&pool->give_back);
 	free_percpu(pool->hint);
 	vfree(pool->pages);
 	kvfree(pool);
@@ -139,6 +156,19 @@ void graph_keep_give_back(struct graph_keep_pool *pool, struct graph_keep_tree *
 		link = chunk->link;
 		give(pool, chunk);
 	}
+}
+
+/**
+ * graph_keep_give_back_later - the same for a large tree, where there is no time for it
+ * @pool: where it came from
+ * @tree: the tree, which no task's word has any more
+ *
+ * Context: any in which a work may be scheduled.
+ */
+void graph_keep_give_back_later(struct graph_keep_pool *pool, struct graph_keep_tree *tree)
+{
+	if (llist_add(&tree->exited, &pool->exited))
+		schedule_work(&pool->give_back);
 }
 
 /* The chunk that ends at @end is full: add another one, or cut the tree. */
