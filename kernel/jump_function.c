@@ -172,16 +172,21 @@ void *__dynfunc_target(const void *dynfunc)
 {
 	struct text_site_table *table;
 	struct text_site *site;
+	unsigned long flags, addr;
 
 	/* Keeps the table: text_site_table_remove() waits. */
 	guard(rcu)();
-	/* As in the breakpoint handler, or the target may be the free one by now: see above. */
-	guard(irqsave)();
 
 	site = site_of(dynfunc, &table);
 	/* While there is no table, nobody is patching either. */
-	return (void *)(site ? READ_ONCE(target_now(site)->addr) :
-			       arch_text_site_get(&dynfunc_sites, (unsigned long)dynfunc));
+	if (!site)
+		return (void *)arch_text_site_get(&dynfunc_sites, (unsigned long)dynfunc);
+
+	/* As in the breakpoint handler, or the target may be the free one by now: see above. */
+	raw_local_irq_save(flags);
+	addr = READ_ONCE(target_now(site)->addr);
+	raw_local_irq_restore(flags);
+	return (void *)addr;
 }
 EXPORT_SYMBOL_GPL(__dynfunc_target);
 
