@@ -44,12 +44,20 @@ static unsigned int units_of_call(const struct trace_array *tr)
 }
 
 /*
- * A kernel thread begins in ret_from_fork(), which calls kthread(), which calls the thread's own
- * function. A user worker has no kthread(). A size of 0: the symbol was not found.
+ * A kernel thread begins in what these architectures call so, which calls kthread(), which calls
+ * the thread's own function. A user worker has no kthread().
  */
+static const char *const thread_begin_names[] = {
+	"ret_from_fork",		/* x86, arm, arm64, riscv */
+	"__ret_from_fork",		/* s390 */
+	"ret_from_kernel_thread",	/* mips, loongarch, parisc, sh, csky, microblaze */
+	"ret_from_kernel_user_thread",	/* powerpc, of a user worker */
+};
+
+/* A size of 0: the symbol was not found. */
 static struct thread_text {
 	unsigned long start, size;
-} thread_begin __read_mostly, thread_kthread __read_mostly;
+} thread_begin[ARRAY_SIZE(thread_begin_names)] __read_mostly, thread_kthread __read_mostly;
 
 static void find_thread_text(const char *name, struct thread_text *text)
 {
@@ -74,8 +82,11 @@ static bool is_thread(unsigned long func, unsigned long ret)
 {
 	if (!(current->flags & (PF_KTHREAD | PF_USER_WORKER)))
 		return false;
-	return is_in(func, &thread_begin) || is_in(ret, &thread_begin) ||
-	       is_in(ret, &thread_kthread);
+	for (int i = 0; i < ARRAY_SIZE(thread_begin); i++) {
+		if (is_in(func, &thread_begin[i]) || is_in(ret, &thread_begin[i]))
+			return true;
+	}
+	return is_in(func, &thread_kthread) || is_in(ret, &thread_kthread);
 }
 
 /* Does the idle task of a CPU not return from this? Nor from anything that it goes away in. */
@@ -422,7 +433,8 @@ int graph_keep_start(struct trace_array *tr, struct graph_keep *keep)
 
 	if (!keep)
 		return 0;
-	find_thread_text("ret_from_fork", &thread_begin);
+	for (int i = 0; i < ARRAY_SIZE(thread_begin); i++)
+		find_thread_text(thread_begin_names[i], &thread_begin[i]);
 	find_thread_text("kthread", &thread_kthread);
 	keep->pool = pool_for(tr);
 	if (!keep->pool) {
