@@ -80,7 +80,10 @@ static int compare_latency(const void *a, const void *b)
 
 static void times_merge(struct profile_times *to, const struct profile_times *from)
 {
-	/* Its CPU may be counting: then a call is in some of these numbers only. */
+	/*
+	 * Its CPU may be counting: then a call is in some of these numbers only, and on 32 bits,
+	 * in half of one.
+	 */
 	const struct profile_times now = data_race(*from);
 
 	to->sum += now.sum;
