@@ -343,9 +343,50 @@ perf_is_told_of_trampolines()
 	nothing_is_left
 }
 
+# handlers_run: calls the function, and says how often the module's handlers ran
+handlers_run()
+{
+	dmesg -C
+	( : )
+	dmesg | grep -c '<kernel_clone> p->addr' || :
+}
+
+remove_kprobes()
+{
+	! grep -q '^kprobe_example ' /proc/modules || rmmod kprobe_example
+	[ ! -e events/kprobes ] || echo 0 > events/kprobes/enable
+	echo > kprobe_events
+}
+
+# A probe that has a post handler takes other ops than one that has none, also where one is already.
+kprobes_with_a_post_handler_and_without()
+{
+	local name
+	[ -e kprobe_events ] && modinfo kprobe_example > /dev/null 2>&1 ||
+		skip "no kprobe_events, or no module kprobe_example"
+	trap 'stop_jobs; remove_kprobes' EXIT
+	for name in first second; do
+		echo "p:$name kernel_clone" > kprobe_events
+		echo 1 > events/kprobes/$name/enable
+		equal "attached, $name" "$(cut -d' ' -f1 enabled_functions)" kernel_clone
+		modprobe kprobe_example
+		[ "$(handlers_run)" -ge 2 ] || fail "no handlers of the module, $name"
+		echo > trace
+		rmmod kprobe_example
+		( : )
+		grep -q ": $name: (kernel_clone" trace || fail "no event, $name"
+		remove_kprobes
+		nothing_is_left
+		modprobe kprobe_example
+		[ "$(handlers_run)" -ge 2 ] || fail "no handlers of the module alone, $name"
+		rmmod kprobe_example
+		nothing_is_left
+	done
+}
+
 run_tests trace_cmd_records_functions trace_cmd_records_graphs trace_cmd_records_events \
 	trace_cmd_loses_nothing kernelshark_reads_what_trace_cmd_records \
 	trace_cmd_says_what_is_on_and_resets_it perf_records_functions perf_counts_functions \
 	perf_is_refused_what_is_not_there perf_ftrace_traces perf_ftrace_draws_graphs \
 	perf_ftrace_measures_latency samples_in_trampolines_are_named \
-	perf_is_told_of_trampolines
+	perf_is_told_of_trampolines kprobes_with_a_post_handler_and_without

@@ -284,10 +284,20 @@ vulnerabilities_are_mitigated_as_asked_for()
 	done
 }
 
+# By probes of tracepoints, which are text for initialisation if there are no modules
+initcalls_are_logged_as_asked_for()
+{
+	local calls asked=0
+	dmesg | grep -q 'Linux version' || skip "the log does not go back to when the kernel started"
+	grep -qw initcall_debug /proc/cmdline && asked=1
+	calls=$(dmesg | grep -cE 'initcall .* returned .* after' || :)
+	equal "logged" "$((calls > 100))" $asked
+}
+
 # First what needs the log, as others empty it
-run_tests the_ring_buffer_has_tested_itself types_of_functions_are_checked_as_configured \
-	the_options_asked_for_are_set all_processors_are_online \
-	functions_have_entries_if_they_can_be_traced one_engine_is_there \
+run_tests the_ring_buffer_has_tested_itself initcalls_are_logged_as_asked_for \
+	types_of_functions_are_checked_as_configured the_options_asked_for_are_set \
+	all_processors_are_online functions_have_entries_if_they_can_be_traced one_engine_is_there \
 	accesses_are_checked_as_configured times_of_events_are_checked \
 	interrupts_are_threads_if_it_is_real_time preempted_as_configured \
 	modules_can_be_loaded_if_configured stacks_are_unwound_as_configured lockdep_is_on_if_there \
