@@ -370,6 +370,7 @@ kprobes_with_a_post_handler_and_without()
 		echo 1 > events/kprobes/$name/enable
 		equal "attached, $name" "$(cut -d' ' -f1 enabled_functions)" kernel_clone
 		modprobe kprobe_example
+		grep -q '^kernel_clone .* I ' enabled_functions || fail "not the other ops, $name"
 		[ "$(handlers_run)" -ge 2 ] || fail "no handlers of the module, $name"
 		echo > trace
 		rmmod kprobe_example

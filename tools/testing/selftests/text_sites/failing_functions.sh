@@ -99,7 +99,7 @@ find_sites()
 {
 	can_trace || return 0
 	cat available_filter_functions_addrs > /tmp/failing_all_sites
-	grep -E ' (vfs_|ksys_|__probestub_|ops_test_|pass|first|second|direct_many_|.*\])' \
+	grep -E ' (vfs_|ksys_|kernel_clone|__probestub_|ops_test_|pass|first|second|direct_many_|.*\])' \
 		/tmp/failing_all_sites > /tmp/failing_sites || :
 }
 

@@ -415,6 +415,31 @@ modules_come_to_what_waits()
 	each loaded_or_not load "$(modinfo -n marker_sample)"
 }
 
+first_is_on()
+{
+	loaded_or_not
+	equal "attached" "$(attached)" 1
+	echo > trace
+	( : )
+	grep -q ': failing: (kernel_clone' trace || fail "the first probe is off"
+}
+
+# Where one without is already: both take another ops.
+probes_with_a_post_handler_come()
+{
+	# Not local: the trap uses it.
+	# shellcheck disable=SC2034 # for consistent() in failing_functions.sh
+	module=kprobe_example sites_change=1
+	begin_failing
+	[ -e kprobe_events ] && modinfo $module > /dev/null 2>&1 || skip "no kprobes, or no module $module"
+	trap 'stop_jobs; ! grep -q "^$module " /proc/modules || rmmod $module; no_probes' EXIT
+	echo 'p:failing kernel_clone' > kprobe_events
+	echo 1 > events/kprobes/failing/enable
+	each first_is_on load "$(modinfo -n $module)"
+	no_probes
+	equal "attached" "$(attached)" 0
+}
+
 marker_on()
 {
 	away_or_not
@@ -598,6 +623,7 @@ files_are_read()
 
 run_tests commands_come_and_go filters_wait_for_modules probes_come probes_go triggers_come \
 	events_come names_of_tasks event_probes_come ops_come ops_change_and_go \
-	modules_come_and_go modules_come_to_what_waits modules_go_with_their_markers_on \
+	modules_come_and_go modules_come_to_what_waits probes_with_a_post_handler_come \
+	modules_go_with_their_markers_on \
 	instances_go_with_all_on perf_opens_events programs_of_bpf_come leaks_are_found \
 	values_jumps_and_markers_change immediate_values_and_jump_functions_change files_are_read
