@@ -455,9 +455,12 @@ static int call_traced(void *unused)
 	return 0;
 }
 
+static DECLARE_COMPLETION(data_unregistered);
+
 static int unregister_data(void *gops)
 {
 	unregister_ftrace_graph_sync(gops);
+	complete(&data_unregistered);
 	while (!kthread_should_stop())
 		msleep(20);
 	return 0;
@@ -465,8 +468,13 @@ static int unregister_data(void *gops)
 
 static int user_new(struct fgraph_ops *gops, unsigned long traced)
 {
+	int ret;
+
 	*gops = (struct fgraph_ops){ .entryfunc = data_entry, .retfunc = data_return };
-	return ftrace_set_filter_ip(&gops->ops, traced, 0, 1) ?: register_ftrace_graph(gops);
+	ret = ftrace_set_filter_ip(&gops->ops, traced, 0, 1) ?: register_ftrace_graph(gops);
+	if (ret)
+		ftrace_free_filter(&gops->ops);
+	return ret;
 }
 
 /* Nobody else gets its index before the word is empty, and there will be nothing in it any more. */
@@ -476,6 +484,7 @@ static void keep_index(struct kunit *kunit)
 	struct task_struct *caller, *last;
 	int nr = 0, ret;
 
+	reinit_completion(&data_unregistered);
 	WRITE_ONCE(in_callback, false);
 	WRITE_ONCE(has_left, false);
 	KUNIT_ASSERT_EQ(kunit, user_new(&data, (unsigned long)int_pow), 0);
@@ -488,13 +497,21 @@ static void keep_index(struct kunit *kunit)
 	while (!READ_ONCE(in_callback))
 		schedule_timeout_uninterruptible(1);
 	last = kthread_run(unregister_data, &data, "graph_keep_test");
-	while ((ret = user_new(&others[nr], (unsigned long)int_sqrt)) == -ENOSPC)
+	do {
+		ret = user_new(&others[nr], (unsigned long)int_sqrt);
+		if (!ret)
+			break;
 		schedule_timeout_uninterruptible(1);
-	KUNIT_EXPECT_EQ(kunit, ret, 0);
+	} while (!READ_ONCE(has_left));
 	KUNIT_EXPECT_TRUE(kunit, READ_ONCE(has_left));
-	KUNIT_EXPECT_EQ(kunit, others[nr].idx, data.idx);
+	wait_for_completion(&data_unregistered);
 	kthread_stop(last);
+	/* Registering would clear it. Nobody has, unless the index was free at once. */
 	KUNIT_EXPECT_EQ(kunit, *fgraph_fast_var(caller->ret_stack, data.idx), 0);
+	if (ret)
+		ret = user_new(&others[nr], (unsigned long)int_sqrt);
+	KUNIT_EXPECT_EQ(kunit, ret, 0);
+	KUNIT_EXPECT_EQ(kunit, others[nr].idx, data.idx);
 	kthread_stop(caller);
 
 	for (; nr >= 0; nr--) {
