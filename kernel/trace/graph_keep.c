@@ -44,8 +44,8 @@ static unsigned int units_of_call(const struct trace_array *tr)
 }
 
 /*
- * A kernel thread begins in what these architectures call so, which calls kthread(), which calls
- * the thread's own function. A user worker has no kthread().
+ * Where a kernel thread begins: in a function of the architecture, which calls kthread(), which
+ * calls the thread's own function. A user worker has no kthread().
  */
 static const char *const thread_begin_names[] = {
 	"ret_from_fork",		/* x86, arm, arm64, riscv */
@@ -384,8 +384,8 @@ void graph_keep_return(struct ftrace_graph_ret *trace, struct fgraph_ops *gops)
 
 /*
  * A task exits, and what it is in does not return: give the memory back. It stays in a tree
- * that never ends, as the functions that it still calls are no roots. Probes of tracepoints run
- * with preemption off, and a tree may have a third of a large buffer.
+ * that never ends, as the functions that it still calls are no roots. A tree may be as large as a
+ * third of a CPU's buffer, and tracepoints call probes with preemption off: leave it to a work.
  */
 static void graph_keep_exit(void *data, struct task_struct *task)
 {

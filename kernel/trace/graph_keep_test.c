@@ -477,7 +477,7 @@ static int user_new(struct fgraph_ops *gops, unsigned long traced)
 	return ret;
 }
 
-/* Nobody else gets its index before the word is empty, and there will be nothing in it any more. */
+/* Its index is free once no task is in its callback and all their words are zero. */
 static void keep_index(struct kunit *kunit)
 {
 	static struct fgraph_ops data, others[FGRAPH_FAST_NR + 1];
@@ -506,7 +506,7 @@ static void keep_index(struct kunit *kunit)
 	KUNIT_EXPECT_TRUE(kunit, READ_ONCE(has_left));
 	wait_for_completion(&data_unregistered);
 	kthread_stop(last);
-	/* Registering would clear it. Nobody has, unless the index was free at once. */
+	/* Before anybody registers, which would clear it */
 	KUNIT_EXPECT_EQ(kunit, *fgraph_fast_var(caller->ret_stack, data.idx), 0);
 	if (ret)
 		ret = user_new(&others[nr], (unsigned long)int_sqrt);

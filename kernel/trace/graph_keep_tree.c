@@ -20,6 +20,7 @@ static_assert(sizeof(struct graph_keep_tree) % UNIT == 0);
 static_assert(sizeof(struct graph_keep_chunk) % UNIT == 0);
 static_assert(sizeof(struct graph_keep_tree) <= PAGE_SIZE * 7 / 8);
 
+/* Trees may be large: not done where tasks exit, with preemption off. */
 static void give_back_exited(struct work_struct *work)
 {
 	struct graph_keep_pool *pool = container_of(work, struct graph_keep_pool, give_back);
@@ -159,7 +160,7 @@ void graph_keep_give_back(struct graph_keep_pool *pool, struct graph_keep_tree *
 }
 
 /**
- * graph_keep_give_back_later - the same for a large tree, where there is no time for it
+ * graph_keep_give_back_later - have a work give a tree's memory back
  * @pool: where it came from
  * @tree: the tree, which no task's word has any more
  *

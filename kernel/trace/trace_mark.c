@@ -43,7 +43,7 @@
 /* An event is on one page of the buffer; this leaves room for what else is in it. */
 #define STRINGS_MAX	(3 * 1024)
 
-/* So much of a string is looked at in one go: less than a page, and part of one. */
+/* Strings are read in pieces of this many bytes, aligned, so that no piece is on two pages. */
 #define CHUNK		64
 
 /**
@@ -550,7 +550,7 @@ static bool event_exists(const struct mark_event *event)
 	return false;
 }
 
-/* The tracing core does not say whether it had the memory for all of an event. */
+/* trace_add_event_call() returns 0 even if there was no memory for fields or for files. */
 static bool event_is_whole(struct mark_event *event)
 {
 	struct trace_event_file *file;

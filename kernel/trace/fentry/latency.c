@@ -81,8 +81,8 @@ static int compare_latency(const void *a, const void *b)
 static void times_merge(struct profile_times *to, const struct profile_times *from)
 {
 	/*
-	 * Its CPU may be counting: then a call is in some of these numbers only, and on 32 bits,
-	 * in half of one.
+	 * Its CPU may be counting: then a call is in some of these numbers only. On 32 bits, a
+	 * number may also be torn.
 	 */
 	const struct profile_times now = data_race(*from);
 

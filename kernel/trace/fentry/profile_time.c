@@ -252,7 +252,7 @@ int profile_attach(void)
 	return register_ftrace_graph(&profile_ops);
 }
 
-/* Times are no flags: another user could take one for a pointer. */
+/* The next user of the index may keep pointers in the variables of tasks: leave no times there. */
 void profile_detach(void)
 {
 	unregister_ftrace_graph_sync(&profile_ops);
