@@ -30,8 +30,23 @@
 #define __MARKER_PUSH_7		"push %[a7]\n\t" __MARKER_PUSH_6
 #define __MARKER_PUSH_8		"push %[a8]\n\t" __MARKER_PUSH_7
 
-/* Sign- or zero-extended, as its type says. "l" is "r" without the stack pointer. */
-#define __MARKER_ARG(n, x)	[a##n] "le" ((unsigned long)(x)),
+/*
+ * "l" is "r" without the stack pointer, but not for Clang. What asm returns, Clang has in a
+ * register of its own.
+ */
+#ifdef CONFIG_CC_IS_CLANG
+static __always_inline unsigned long __marker_arg(unsigned long x)
+{
+	if (!__builtin_constant_p(x))
+		asm("" : "+r" (x));
+	return x;
+}
+#else
+#define __marker_arg(x)		(x)
+#endif
+
+/* Sign- or zero-extended, as its type says */
+#define __MARKER_ARG(n, x)	[a##n] "le" (__marker_arg((unsigned long)(x))),
 
 #define __MARKER_ARGS_0()
 #define __MARKER_ARGS_1(a)	__MARKER_ARG(1, a)
