@@ -6,6 +6,9 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
+
+#include <asm/ibt.h>
 
 static DEFINE_IMV(bool, test_skip, false);
 static DEFINE_STATIC_KEY_FALSE(skip_key);
@@ -28,14 +31,21 @@ static noinline void skip_by_key(void)
 	asm volatile(".byte " __stringify(BEHIND));
 }
 
-/* The skipped instruction of a function; NULL if the compiler has not put the NOPs behind it */
-static u8 *skipped(void (*function)(void))
+/*
+ * The skipped instruction of a function, and the NOPs behind it; NULL if the compiler has not
+ * put these there. With IBT, Clang has them begin by an ENDBR, as a branch leads there, and no
+ * kprobe at an ENDBR is optimised: the NOPs are what comes after that.
+ */
+static u8 *skipped(void (*function)(void), u8 **nops)
 {
-	static const u8 text[] = { SKIPPED, BEHIND };
+	static const u8 text[] = { SKIPPED }, behind[] = { BEHIND };
 	u8 *at = (u8 *)function;
 
 	for (int i = 0; i < 64; i++, at++) {
-		if (!memcmp(at, text, sizeof(text)))
+		*nops = at + sizeof(text);
+		if (is_endbr(get_unaligned((u32 *)*nops)))
+			*nops += ENDBR_INSN_SIZE;
+		if (!memcmp(at, text, sizeof(text)) && !memcmp(*nops, behind, sizeof(behind)))
 			return at;
 	}
 	return NULL;
@@ -82,17 +92,17 @@ static void set_key(bool on)
 }
 
 /*
- * A kprobe is optimised at the target of a branch, but not at the instruction before it: when
+ * A kprobe is optimised where a branch leads, but not at the instruction before it: when
  * switched on, the branch would jump into the middle of the probe's jump.
  */
 static void expect_optimised(struct kunit *test, void (*function)(void), void (*set)(bool on))
 {
 	struct kprobe behind = { .pre_handler = count }, before = { .pre_handler = count };
-	u8 *at = skipped(function);
+	u8 *nops, *at = skipped(function, &nops);
 
 	KUNIT_ASSERT_NOT_NULL(test, at);
 
-	behind.addr = at + sizeof((u8[]){ SKIPPED });
+	behind.addr = nops;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&behind), 0);
 	KUNIT_EXPECT_TRUE(test, is_optimised(&behind));
 	KUNIT_EXPECT_EQ(test, hits_in(function), 1);
