@@ -148,8 +148,8 @@ static int change_prepare(const struct dynfunc_change *change)
  * Return: 0; or with nothing changed -EINVAL if a target is no function of the kernel's
  * or a module's, or is in a module that is being unloaded or in init text and the jump
  * function is not, or, with a message, the text of a jump function is not what it should
- * be; -ENOENT if something is no jump function. Early at boot, changes before the wrong one
- * have been made.
+ * be; -ENOENT if something is no jump function, or was given up as its text was wrong. Early
+ * at boot, changes before the wrong one have been made.
  */
 int dynfunc_update_batch(const struct dynfunc_change *changes, unsigned int nr)
 {

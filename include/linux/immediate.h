@@ -105,7 +105,7 @@
  * Changes every place that reads it, with three synchronisations of all CPUs for some
  * thousands of them. When this returns, all CPUs read the new value.
  *
- * Context: process context, sleeps, takes cpu_hotplug_lock for reading.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex.
  *
  * Return: 0, or -EINVAL with a message if the text of a place that reads it is not what it
  * should be; then the value is as before, and that place is given up: it stays as it is.
@@ -128,10 +128,11 @@
 /**
  * imv_commit - have all values take effect that have been assigned
  *
- * Context: process context, sleeps, takes cpu_hotplug_lock for reading.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex.
  *
  * Return: as imv_set(), for any place that reads a value which has been assigned; but the
- * values stay assigned.
+ * values stay assigned. Also -EINVAL, without a message, if an imv_set() of another value
+ * has given up a place since the last imv_commit().
  */
 int imv_commit(void);
 

@@ -81,7 +81,8 @@ static struct text_site_table *table_of(struct text_site_kind *kind, struct modu
  * @start: its first byte
  * @end: the first byte after it
  *
- * Context: process context, sleeps. Nobody runs that text any more.
+ * Context: process context, sleeps. Takes the locks of the kinds, and what an owner takes that
+ * changes its sites. Nobody runs that text any more.
  */
 void text_sites_free_text(struct module *mod, void *start, void *end)
 {
@@ -226,7 +227,8 @@ static int module_check_overlaps(const struct module *mod)
  *
  * All tables are checked before any text is touched.
  *
- * Context: process context, sleeps, takes the locks of the kinds.
+ * Context: process context, sleeps, takes the locks of the kinds, and event_mutex and
+ * trace_types_lock for markers.
  *
  * Return: 0; or with a message and nothing to be undone -EINVAL if a table is not
  * right, -ENOMEM, or what a kind's @coming returns.
@@ -259,8 +261,8 @@ int text_sites_module_coming(struct module *mod)
  * text_sites_module_enable - a module's text has its final protection
  * @mod: the module, which does not run yet
  *
- * Context: process context, sleeps, takes the locks of the kinds, and what text_site_commit()
- * takes.
+ * Context: process context, sleeps, takes the locks of the kinds and what text_site_commit()
+ * takes, and trace_types_lock for filters that wait for the module.
  *
  * Return: 0, or with a message what a kind's @enable returns. The loader calls
  * text_sites_module_going() then.
@@ -285,8 +287,8 @@ int text_sites_module_enable(struct module *mod)
  * Undoes what there is to be undone, wherever loading has failed; a second call finds
  * nothing left.
  *
- * Context: process context, sleeps, takes the locks of the kinds, and what text_site_commit()
- * takes.
+ * Context: process context, sleeps, takes the locks of the kinds and what text_site_commit()
+ * takes, and event_mutex and trace_types_lock for markers and filters.
  */
 void text_sites_module_going(struct module *mod)
 {

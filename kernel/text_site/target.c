@@ -30,7 +30,8 @@ int text_target_reserve(struct text_site_kind *kind, u32 id)
 	/*
 	 * A site gets an id in this page after the first sync of a batch, or with
 	 * its table, by text_site_table_add(): both are after this, and before the
-	 * breakpoint handler follows the id.
+	 * breakpoint handler follows the id. So is a plain store, if the site's text
+	 * stays as it is: x86 does not reorder stores.
 	 */
 	WRITE_ONCE(*page, new);
 	return 0;

@@ -119,10 +119,11 @@ int value_sites_coming(struct text_site_table *table)
  * @concerns says that its value is the caller's, this commit fails, and otherwise the next
  * one with a @concerns of NULL.
  *
- * Context: process context, sleeps, takes cpu_hotplug_lock for reading. Under the lock of
- * the kind's owner.
+ * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex. Under
+ * the lock of the kind's owner.
  *
- * Return: 0, or -EINVAL with a message and no site changed.
+ * Return: 0, or -EINVAL and no site changed, with a message unless it comes from a former
+ * commit.
  */
 int value_sites_commit(struct text_site_kind *kind,
 		       bool (*concerns)(const void *value, const void *who), const void *who)

@@ -890,7 +890,7 @@ static void event_disable(struct mark_event *event)
  * module goes, or comes with markers. Entries of the others may be in buffers, and another
  * event may get the same id: a buffer that any of them was enabled for is emptied.
  *
- * Context: process context, sleeps.
+ * Context: process context, sleeps, takes event_mutex and trace_types_lock.
  */
 void marker_events_forget(void)
 {

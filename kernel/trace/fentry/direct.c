@@ -118,7 +118,8 @@ static int direct_unregister(struct ftrace_ops *ops)
  * @addr: the trampoline. It gets there as if called by the first instruction of
  *	a function, and has to keep all argument registers.
  *
- * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
+ * Context: process context, sleeps, not in an ops_func. Takes direct_mutex, the filter's
+ * regex_lock, ftrace_lock and what ftrace_startup() takes.
  *
  * Return: 0; or with nothing changed -EINVAL if @ops is registered already, has
  * no filter, or if @addr is not in kernel text; -EBUSY if at one of the
@@ -144,7 +145,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * @addr: not used: it is known what is called
  * @free_filters: free them, too
  *
- * Context: as unregister_ftrace_function().
+ * Context: as unregister_ftrace_function(), under direct_mutex; not in an ops_func.
  *
  * Return: 0, or -EINVAL if @ops is not registered for direct calls, or an error
  * of unregister_ftrace_function().
@@ -170,7 +171,9 @@ EXPORT_SYMBOL_GPL(unregister_ftrace_direct);
  * @ops: registered
  * @addr: what to call from now on
  *
- * Context: as register_ftrace_direct(), called by an ops_func.
+ * Context: in an ops_func, under direct_mutex, but not for
+ * FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF, which comes under ftrace_lock. Otherwise as
+ * register_ftrace_direct().
  *
  * Return: as modify_ftrace_direct().
  */
@@ -373,8 +376,8 @@ EXPORT_SYMBOL_GPL(update_ftrace_direct_add);
  *
  * Return: 0; or with nothing changed -EINVAL if @ops is not registered for direct calls, or
  * if @hash is empty, has a function twice, or one that does not call this, or if the text of
- * a site is not what it should be; -ENOMEM; -ENODEV after ftrace_kill(); or an error of
- * unregister_ftrace_function().
+ * a site is not what it should be; -ENOMEM; -ENODEV after ftrace_kill(). If @hash has all
+ * functions that are left: as unregister_ftrace_function().
  */
 int update_ftrace_direct_del(struct ftrace_ops *ops, struct ftrace_hash *hash)
 {
@@ -387,7 +390,7 @@ EXPORT_SYMBOL_GPL(update_ftrace_direct_del);
  * update_ftrace_direct_mod - have functions call other trampolines directly
  * @ops: registered for direct calls
  * @hash: which of its functions, and what each is to call from now on; the caller's
- * @do_direct_lock: false in an ops_func, true elsewhere
+ * @do_direct_lock: false in an ops_func, see modify_ftrace_direct_nolock(); true elsewhere
  *
  * All of them change in one run of the patcher; see modify_ftrace_direct().
  *
@@ -478,7 +481,8 @@ static int ipmodify_register(struct ftrace_ops *ops)
  * @ops: the function, flags and filters. The function, and what it calls, must
  *	not be traced itself.
  *
- * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes.
+ * Context: process context, sleeps, takes ftrace_lock and what ftrace_startup() takes. With
+ * IPMODIFY, takes direct_mutex first.
  *
  * Return: as ftrace_startup(); or -EBUSY, or what its owner says, if an ops for
  * direct calls is at a function where @ops wants to change where it continues.
@@ -498,7 +502,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_function);
  * and its function is not running for it.
  *
  * Context: process context; may wait for grace periods of RCU tasks. Takes ftrace_lock and
- * what ftrace_shutdown() takes.
+ * what ftrace_shutdown() takes, and direct_mutex with IPMODIFY.
  *
  * Return: as ftrace_shutdown().
  */

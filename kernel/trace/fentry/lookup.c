@@ -102,7 +102,7 @@ int ftrace_lookup_symbols(const char **sorted_syms, size_t cnt, unsigned long *a
 
 	memset(addrs, 0, cnt * sizeof(*addrs));
 	if (kallsyms_on_each_symbol(search_symbol, &search) ||
-	    module_kallsyms_on_each_symbol(NULL, search_symbol, &search))
+	    module_kallsyms_on_each_symbol(NULL, search_symbol, &search) > 0)
 		return 0;
 	return -ESRCH;
 }

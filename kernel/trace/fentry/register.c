@@ -264,8 +264,9 @@ static int ops_shutdown(struct ftrace_ops *ops)
  * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks. Takes
  * cpu_hotplug_lock for reading, and text_mutex.
  *
- * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(): it is not
- * called any more then, but its sites may still call its trampoline.
+ * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), which this calls
+ * itself if the text of a site is not what it should be. Then no trampoline calls it any
+ * more, but sites may still call its trampoline, or its direct callee without any.
  */
 int ftrace_shutdown(struct ftrace_ops *ops, int command)
 {

@@ -429,7 +429,8 @@ bool fentry_sets_shared(void)
  * Waits until no task is in what was taken off the sites.
  *
  * No task enters a retired set's trampoline: the last sync of the batch that took its
- * last site away came after every breakpoint handler that had read its address. A task
+ * last site away came after every breakpoint handler that had read its address. If the
+ * text of that site stayed as it was, the rude grace period does. A task
  * in it leaves it before it schedules voluntarily (RCU tasks) or, where RCU does not
  * watch, before its CPU schedules (rude). The same holds for the functions of the ops
  * that it has called.
