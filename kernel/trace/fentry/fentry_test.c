@@ -482,6 +482,7 @@ static void test_bad_addresses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, !rcu_access_pointer(seen->ops.func_hash->filter_hash));
 
 	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ip(&seen->ops, callee, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, ftrace_set_filter_ips(&seen->ops, NULL, 1, 0, 0), 0);
 	mutex_lock(&ftrace_lock);
 	KUNIT_EXPECT_EQ(test, fentry_ops_hash(&seen->ops, false)->count, 1);
 	mutex_unlock(&ftrace_lock);

@@ -114,9 +114,13 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 	if (filp->f_mode & FMODE_READ)
 		names = file->filter->hash.count * LINE_GUESS;
 	ret = single_open_size(filp, filter_file_show, file, PAGE_SIZE + names);
-	if (!ret)
-		retain_and_null_ptr(file);
-	return ret;
+	if (ret)
+		return ret;
+	/* seq_open() forbids pwrite(), which can do no harm where nothing is read. */
+	if (!(filp->f_mode & FMODE_READ))
+		filp->f_mode |= FMODE_PWRITE;
+	retain_and_null_ptr(file);
+	return 0;
 }
 
 static struct filter_file *filter_file(struct file *filp)

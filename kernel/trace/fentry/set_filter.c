@@ -63,7 +63,7 @@ static int change_filter(struct ftrace_ops *ops, const struct change *change)
 
 	if (change->glob)
 		ret = fentry_match(&filter, change->glob, NULL);
-	else if (change->nr)
+	else if (change->ips && change->nr)
 		ret = change_by_ips(&filter, change);
 	return ret ?: fentry_ops_set_filter(ops, no_free_ptr(filter), change->is_notrace, NULL);
 }
@@ -131,7 +131,7 @@ EXPORT_SYMBOL_GPL(ftrace_set_global_notrace);
 /**
  * ftrace_set_filter_ips - say by address what an ops traces
  * @ops: registered or not; if it is, it is switched at once
- * @ips: addresses of functions, or of their sites
+ * @ips: addresses of functions, or of their sites; NULL: none
  * @cnt: how many
  * @remove: take them out of the filter instead of putting them in
  * @reset: drop what was in the filter

@@ -3,12 +3,14 @@
  * Waiting filters: what a filter file says of modules that are not loaded yet. It gets
  * into the instance's filter when its module comes. The lists are under ftrace_lock.
  */
+#include <linux/glob.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "filter.h"
 #include "ops.h"
 #include "register.h"
+#include "set.h"
 #include "waiting.h"
 
 static void request_free(struct ftrace_mod_load *request)
@@ -19,12 +21,17 @@ static void request_free(struct ftrace_mod_load *request)
 	kfree(request);
 }
 
-static bool module_is_loaded(const char *name)
+static bool module_is_loaded(const char *pattern)
 {
 	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
+	struct text_site_table *table;
 
-	/* Every module has this symbol. */
-	return snprintf(sym, sizeof(sym), "%s:__this_module", name) < sizeof(sym) &&
+	for_each_fentry_table(table) {
+		if (table->mod && table->ready && glob_match(pattern, table->mod->name))
+			return true;
+	}
+	/* One without functions: every module has this symbol. */
+	return snprintf(sym, sizeof(sym), "%s:__this_module", pattern) < sizeof(sym) &&
 	       module_kallsyms_lookup_name(sym);
 }
 
@@ -64,7 +71,8 @@ static int request_remove(struct list_head *requests, const char *func, const ch
 }
 
 /*
- * Has a pattern of functions wait for a module, or with ! in front wait no longer.
+ * Has a pattern of functions wait for a module that matches @module, a glob, or with ! in
+ * front wait no longer.
  * Returns 0, -ENOMEM, or -EINVAL if the module is loaded, and so had no such function, or
  * if nothing like it waits. Under ftrace_lock.
  */
@@ -98,10 +106,10 @@ static int requests_run(struct trace_array *tr, const char *modname, bool is_not
 
 	filter = fentry_filter_copy(fentry_ops_hash(tr->ops, is_notrace));
 	list_for_each_entry_safe(request, next, requests, list) {
-		if (strcmp(request->module, modname))
+		if (!glob_match(request->module, modname))
 			continue;
 		if (filter && ret != -ENOMEM)
-			ret = fentry_match(&filter, request->func, request->module);
+			ret = fentry_match(&filter, request->func, modname);
 		list_move_tail(&request->list, &here);
 	}
 	if (list_empty(&here))

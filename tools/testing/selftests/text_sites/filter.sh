@@ -119,6 +119,19 @@ a_filter_not_closed_yet_has_no_effect()
 	equal "when closed" "$(filter)" vfs_write
 }
 
+# shellcheck disable=SC2016
+written_at_an_offset()
+{
+	local pwrite=18
+
+	[ "$(uname -m)" = x86_64 ] || pwrite=181
+	perl -e 'my ($nr, $word) = @ARGV;
+		 open(my $file, ">", "set_ftrace_filter") or die "$!\n";
+		 syscall($nr, fileno($file), $word, length($word), 3, 0) == length($word) or
+			die "$!\n"' $pwrite $'vfs_read\n'
+	equal "filter" "$(filter)" vfs_read
+}
+
 reading_in_small_pieces()
 {
 	equal "by single bytes" "$(head -c 20000 available_filter_functions | md5sum)" \
@@ -132,4 +145,4 @@ run_tests globs several_words_in_one_write several_writes_to_an_open_file \
 	appending_and_truncating removing_with_an_exclamation_mark by_line_number \
 	a_word_in_pieces without_newline notrace_wins_over_filter \
 	changing_the_filter_while_tracing a_filter_not_closed_yet_has_no_effect \
-	reading_in_small_pieces
+	written_at_an_offset reading_in_small_pieces

@@ -127,6 +127,18 @@ a_filter_waits_for_its_module()
 	grep -q ': dummy_setup ' trace || fail "$(head -n20 trace)"
 }
 
+a_filter_waits_for_a_module_by_a_glob()
+{
+	need_module
+	echo "*:mod:${MOD%??}*" > set_ftrace_filter
+	equal "waiting" "$(cat set_ftrace_filter)" "*:mod:${MOD%??}*"
+	modprobe $MOD
+	equal "in the filter" "$(wc -l < set_ftrace_filter)" \
+		"$(of_module available_filter_functions)"
+	! echo "no_such:mod:${MOD%??}*" >> set_ftrace_filter || fail "waits for what is there"
+	! grep -q ':mod:' set_ftrace_filter || fail "waits"
+}
+
 waiting_filters_are_dropped()
 {
 	need_module
@@ -260,7 +272,8 @@ an_ops_that_a_module_leaves_behind()
 
 run_tests a_name_that_is_too_long_is_cut sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
 	loaded_while_everything_is_traced init_functions_keep_their_names filter_by_module \
-	a_filter_waits_for_its_module waiting_filters_are_dropped \
+	a_filter_waits_for_its_module a_filter_waits_for_a_module_by_a_glob \
+	waiting_filters_are_dropped \
 	an_unloaded_module_leaves_the_filter a_file_held_open_while_the_module_goes \
 	many_modules_one_after_the_other the_number_of_sites_is_right_again \
 	an_ops_that_a_module_leaves_behind coming_and_going_while_tracing
