@@ -40,6 +40,7 @@ my %fails = (
 	ring_buffer => {
 		BROKEN_ANY_HIGH => [$time],
 		BROKEN_ANY_PAGE => ['check_committed: commit_page == tail_page', $order],
+		BROKEN_ANY_WRITER => ['set_commit: SLOT(in, i).type != NOTHING'],
 		BROKEN_COMMIT_BEFORE_FILL => ['set_commit: SLOT(in, i).type != NOTHING'],
 		BROKEN_EARLY_WRITE_STAMP => [$time, $order],
 		BROKEN_FIRST_EVENT => [$time],

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writing an event the short way, kernel/trace/ring_buffer_fast.h, while interrupts write
- * the ordinary way, kernel/trace/ring_buffer.c, and a reader on another CPU reads.
+ * Writing an event the short way, kernel/trace/ring_buffer_fast.h, while interrupts reserve
+ * theirs the ordinary way, kernel/trace/ring_buffer.c, and commit them in either, and a reader
+ * on another CPU reads.
  *
  * Each access to what is shared is a step. On the writers' CPU an interrupt comes between
  * any two steps, and ends before what it has interrupted goes on. There are two, one after
@@ -607,7 +608,11 @@ inline fast_unlock_commit()
 	fcommits = commits;
 	p = commit_page;
 	if
+#ifdef BROKEN_ANY_WRITER
+	:: p == tail_page -> end = page[p].write & MASK
+#else
 	:: committing == 1 && p == tail_page -> end = page[p].write & MASK
+#endif
 	:: else ->
 		entries++;	/* rb_commit() */
 		goto rest
@@ -762,11 +767,14 @@ proctype inner() provided (RUNS(1) || interrupts == 0)
 		fill();
 		if
 		:: discards -> discard()
-		:: else -> entries++	/* rb_commit() */
+		:: else ->
+			fast_unlock_commit();
+			fast_commit();
+			goto unlock
 		fi
 	fi;
-	end_commit();
-	atomic {
+rest:	end_commit();
+unlock:	atomic {
 		recursive_unlock();
 		forget();
 		running = back
@@ -800,7 +808,10 @@ ordinary:	reserve();
 			fill();
 			if
 			:: discards -> discard()
-			:: else -> entries++
+			:: else ->
+				fast_unlock_commit();
+				fast_commit();
+				goto done
 			fi;
 			goto rest
 		fi;
