@@ -255,7 +255,7 @@ in_an_instance()
 
 formats_have_the_fields()
 {
-	begin ksys_lseek
+	begin proc_reg_llseek
 	grep -q 'field:unsigned long args\[\];' events/ftrace/funcgraph_entry/format || fail "no args"
 	equal "fields" "$(event_fields ftrace/funcgraph_entry | xargs)" "func 8 8 depth 16 4 args 20 0"
 	equal "fields" "$(event_fields ftrace/fgraph_retaddr_entry | xargs)" \
@@ -265,13 +265,13 @@ formats_have_the_fields()
 tools_read_them()
 {
 	local dir text
-	begin ksys_lseek vfs_llseek
+	begin proc_reg_llseek
 	command -v trace-cmd > /dev/null || skip "no trace-cmd"
 	echo 0 > $RETADDR
 	lseek 77
 	dir=$(mktemp -d)
 	extract "$dir/dat"
-	grep -qE 'funcgraph_entry: .*ksys_lseek\(.*\);' <<< "$text" || fail "no event: $text"
+	grep -qE 'funcgraph_entry: .*proc_reg_llseek\(.*\);' <<< "$text" || fail "no event: $text"
 	text=$(trace-cmd report -i "$dir/dat" -R 2>&1)
 	grep -qiE 'func=.*depth=.*args=' <<< "$text" || fail "no field: $text"
 	rm -r "$dir"
@@ -279,7 +279,7 @@ tools_read_them()
 
 neither_on_nor_off()
 {
-	begin ksys_lseek
+	begin proc_reg_llseek
 	expect_error "arguments" "Invalid argument" $ARGS 2
 	expect_error "callers" "Invalid argument" $RETADDR x
 	equal "still on" "$(cat $ARGS $RETADDR | xargs)" "1 1"
