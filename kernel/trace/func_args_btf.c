@@ -18,6 +18,9 @@
 
 #define KNOWN_BITS	10
 
+/* Modifiers of a type are nested less deep (MAX_RESOLVE_DEPTH, kernel/bpf/btf.c). */
+#define MODIFIERS_MAX	32
+
 /**
  * struct known - a function that was looked for
  * @ip: its site, 0: none
@@ -46,6 +49,42 @@ static bool is_of(const struct btf *btf, const char *modname)
 			  !btf_is_module(btf);
 }
 
+/*
+ * Of a module's BTF, the kernel has checked each type by itself: what it refers to may not be
+ * there, or lead back to it.
+ */
+static bool type_is_whole(const struct btf *btf, u32 id)
+{
+	for (unsigned int depth = 0; depth < MODIFIERS_MAX; depth++) {
+		const struct btf_type *type = btf_type_by_id(btf, id);
+
+		switch (type ? btf_kind(type) : NR_BTF_KINDS) {
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_VOLATILE:
+		case BTF_KIND_CONST:
+		case BTF_KIND_RESTRICT:
+		case BTF_KIND_TYPE_TAG:
+			id = type->type;
+			break;
+		case BTF_KIND_INT:
+			return type->size;
+		default:
+			return type;
+		}
+	}
+	return false;
+}
+
+static bool is_whole(const struct btf *btf, const struct btf_type *proto)
+{
+	const struct btf_param *param = btf_params(proto);
+	bool whole = type_is_whole(btf, proto->type);
+
+	for (unsigned int i = 0; whole && i < btf_type_vlen(proto); i++)
+		whole = type_is_whole(btf, param[i].type);
+	return whole;
+}
+
 static void find(struct known *func, unsigned long ip)
 {
 	char name[KSYM_NAME_LEN], modname[MODULE_NAME_LEN] = "", *mod = NULL;
@@ -63,7 +102,7 @@ static void find(struct known *func, unsigned long ip)
 	proto = btf_find_func_proto(name, &btf);
 	if (IS_ERR_OR_NULL(proto))
 		return;
-	if (!is_of(btf, modname)) {
+	if (!is_of(btf, modname) || !is_whole(btf, proto)) {
 		btf_put(btf);
 		return;
 	}
@@ -140,7 +179,7 @@ static unsigned int print_arg(struct trace_seq *s, const struct btf_type *type,
 	}
 }
 
-/* A type without its modifiers, NULL: it is void, or there is none */
+/* A type without its modifiers, NULL: it is void */
 static const struct btf_type *type_of(const struct known *func, u32 id)
 {
 	return id ? btf_type_skip_modifiers(func->btf, id, NULL) : NULL;
