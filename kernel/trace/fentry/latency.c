@@ -150,7 +150,7 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 			continue;
 		latency->key = sort_key->of(latency);
 		/* The first call of a function may not be counted yet, or not wholly. */
-		if (key_hitcount(latency))
+		if (key_hitcount(latency) && nr_of(&latency->times.self))
 			list->nr++;
 		else
 			latency->times = (struct profile_latency) { };
