@@ -113,6 +113,36 @@ types_of_another_function()
 		fail "the kernel's: $(calls_of devkmsg_write)"
 }
 
+# The kernel loads a module with such BTF.
+types_that_are_not_there()
+{
+	local what file
+
+	need_types
+	modprobe marker_sample 2>/dev/null || skip "no module marker_sample"
+	trap 'stop_jobs; rmmod marker_sample' EXIT
+	[ -e /sys/kernel/btf/marker_sample ] || skip "no BTF of modules"
+	rmmod marker_sample
+	file=$(mktemp)
+	trap 'stop_jobs; rm "$file"' EXIT
+	for what in arguments value; do
+		"$HERE/damage_btf.pl" "$(modinfo -n marker_sample)" $what > "$file"
+		insmod "$file"
+		[ -e /sys/kernel/btf/marker_sample ] || fail "$what: the kernel refused the BTF"
+		begin ':mod:marker_sample'
+		trap 'stop_jobs; end; rmmod marker_sample; rm "$file"' EXIT
+		echo 12345 > /sys/kernel/debug/marker_sample
+		echo 0 > tracing_on
+		calls_of sample_write |
+			grep -qE '^sample_write\(0xffff[0-9a-f]{12}, 0x[0-9a-f]+, 0x6(, 0x[0-9a-f]+){3}\)$' ||
+			fail "$what: $(tail -n1 trace)"
+		end
+		echo 1 > tracing_on
+		rmmod marker_sample
+		trap 'stop_jobs; rm "$file"' EXIT
+	done
+}
+
 switched_while_tracing()
 {
 	begin ksys_lseek
@@ -184,5 +214,6 @@ options_that_do_not_go_together()
 }
 
 run_tests arguments_have_names_and_types structures_and_more_arguments_than_registers \
-	without_types_they_are_words functions_of_a_module types_of_another_function switched_while_tracing \
-	in_an_instance raw_and_the_format_have_them tools_read_them options_that_do_not_go_together
+	without_types_they_are_words functions_of_a_module types_of_another_function \
+	types_that_are_not_there switched_while_tracing in_an_instance \
+	raw_and_the_format_have_them tools_read_them options_that_do_not_go_together
