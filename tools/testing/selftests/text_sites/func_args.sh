@@ -116,31 +116,30 @@ types_of_another_function()
 # The kernel loads a module with such BTF.
 types_that_are_not_there()
 {
-	local what file
+	local what file module=$HERE/test_modules/markers_named.ko
 
 	need_types
-	modprobe marker_sample 2>/dev/null || skip "no module marker_sample"
-	trap 'stop_jobs; rmmod marker_sample' EXIT
-	[ -e /sys/kernel/btf/marker_sample ] || skip "no BTF of modules"
-	rmmod marker_sample
+	[ -e "$module" ] || skip "no module markers_named"
+	grep -qaP '\0\.BTF\0' "$module" || skip "no BTF of modules"
 	file=$(mktemp)
-	trap 'stop_jobs; rm "$file"' EXIT
 	for what in arguments value; do
-		"$HERE/damage_btf.pl" "$(modinfo -n marker_sample)" $what > "$file"
+		"$HERE/damage_btf.pl" "$module" $what > "$file"
 		insmod "$file"
-		[ -e /sys/kernel/btf/marker_sample ] || fail "$what: the kernel refused the BTF"
-		begin ':mod:marker_sample'
-		trap 'stop_jobs; end; rmmod marker_sample; rm "$file"' EXIT
-		echo 12345 > /sys/kernel/debug/marker_sample
+		trap 'stop_jobs; end; rmmod markers_named' EXIT
+		[ -e /sys/kernel/btf/markers_named ] || fail "$what: the kernel refused the BTF"
+		begin own_types
+		trap 'stop_jobs; end; rmmod markers_named' EXIT
+		printf word > /sys/module/markers_named/parameters/pass
 		echo 0 > tracing_on
-		calls_of sample_write |
-			grep -qE '^sample_write\(0xffff[0-9a-f]{12}, 0x[0-9a-f]+, 0x6(, 0x[0-9a-f]+){3}\)$' ||
+		calls_of own_types |
+			grep -qE '^own_types\(0x[0-9a-f]+(, 0x[0-9a-f]+){5}\)$' ||
 			fail "$what: $(tail -n1 trace)"
 		end
 		echo 1 > tracing_on
-		rmmod marker_sample
-		trap 'stop_jobs; rm "$file"' EXIT
+		rmmod markers_named
+		trap stop_jobs EXIT
 	done
+	rm "$file"
 }
 
 switched_while_tracing()

@@ -7,11 +7,18 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
+/* No function of the kernel has arguments of these types. */
+static noinline void own_types(char a, short b, const char *text, long long c)
+{
+	asm volatile("" : : "r" (a), "r" (b), "r" (text), "r" ((long)c));
+}
+
 /* The kernel has a function of this name, which has other arguments. */
 static int devkmsg_write(const char *text, const struct kernel_param *kp)
 {
 	const unsigned int len = strlen(text);
 
+	own_types(*text, len, text, len);
 	trace_mark(named, equals, "dev=%s len=%u", text, len);
 	trace_mark(named, colon, "state: %d, next : %d", 1, 2);
 	trace_mark(named, quoted, "file=\"%s\" at=0x%lx in=[%d] of=(%u)", text, 16ul, 3, len);
