@@ -18,9 +18,6 @@
 
 #define KNOWN_BITS	10
 
-/* Modifiers of a type are nested less deep (MAX_RESOLVE_DEPTH, kernel/bpf/btf.c). */
-#define MODIFIERS_MAX	32
-
 /**
  * struct known - a function that was looked for
  * @ip: its site, 0: none
@@ -50,29 +47,17 @@ static bool is_of(const struct btf *btf, const char *modname)
 }
 
 /*
- * Of a module's BTF, the kernel has checked each type by itself: what it refers to may not be
- * there, or lead back to it.
+ * The kernel verifies that modifiers in a module's BTF lead to a type, but not that the type
+ * of a function refers to types that are there, nor that an integer has a size.
  */
 static bool type_is_whole(const struct btf *btf, u32 id)
 {
-	for (unsigned int depth = 0; depth < MODIFIERS_MAX; depth++) {
-		const struct btf_type *type = btf_type_by_id(btf, id);
+	const struct btf_type *type;
 
-		switch (type ? btf_kind(type) : NR_BTF_KINDS) {
-		case BTF_KIND_TYPEDEF:
-		case BTF_KIND_VOLATILE:
-		case BTF_KIND_CONST:
-		case BTF_KIND_RESTRICT:
-		case BTF_KIND_TYPE_TAG:
-			id = type->type;
-			break;
-		case BTF_KIND_INT:
-			return type->size;
-		default:
-			return type;
-		}
-	}
-	return false;
+	if (!btf_type_by_id(btf, id))
+		return false;
+	type = btf_type_skip_modifiers(btf, id, NULL);
+	return !btf_type_is_int(type) || type->size;
 }
 
 static bool is_whole(const struct btf *btf, const struct btf_type *proto)
