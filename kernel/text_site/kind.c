@@ -81,8 +81,8 @@ static struct text_site_table *table_of(struct text_site_kind *kind, struct modu
  * @start: its first byte
  * @end: the first byte after it
  *
- * Context: process context, sleeps. Takes the locks of the kinds, and what an owner takes that
- * changes its sites. Nobody runs that text any more.
+ * Context: process context, sleeps. Takes the locks of the kinds, and those that their owners
+ * take to change sites. Nobody runs that text any more.
  */
 void text_sites_free_text(struct module *mod, void *start, void *end)
 {

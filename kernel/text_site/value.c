@@ -122,8 +122,8 @@ int value_sites_coming(struct text_site_table *table)
  * Context: process context, sleeps, takes cpu_hotplug_lock for reading and text_mutex. Under
  * the lock of the kind's owner.
  *
- * Return: 0, or -EINVAL and no site changed, with a message unless it comes from a former
- * commit.
+ * Return: 0, or -EINVAL and no site changed. The message may have come with an earlier commit,
+ * of another value.
  */
 int value_sites_commit(struct text_site_kind *kind,
 		       bool (*concerns)(const void *value, const void *who), const void *who)

@@ -324,7 +324,7 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 
 #define GRAPH_FAST_LOCKED	false	/* That was tried before. */
 #else
-/* s390 calls function_graph_enter() with preemption on, and protects from no recursion. */
+/* s390 calls function_graph_enter() with preemption on and without a check for recursion. */
 #define GRAPH_FAST_LOCKED	(FGRAPH_FAST && !IS_ENABLED(CONFIG_S390))
 #endif
 

@@ -145,7 +145,7 @@ EXPORT_SYMBOL_GPL(register_ftrace_direct);
  * @addr: not used: it is known what is called
  * @free_filters: free them, too
  *
- * Context: as unregister_ftrace_function(), under direct_mutex; not in an ops_func.
+ * Context: as unregister_ftrace_function(). Takes direct_mutex first; not in an ops_func.
  *
  * Return: 0, or -EINVAL if @ops is not registered for direct calls, or an error
  * of unregister_ftrace_function().

@@ -116,7 +116,7 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 	ret = single_open_size(filp, filter_file_show, file, PAGE_SIZE + names);
 	if (ret)
 		return ret;
-	/* seq_open() forbids pwrite(), which can do no harm where nothing is read. */
+	/* seq_open() forbids pwrite(), which is harmless in a file that is not read. */
 	if (!(filp->f_mode & FMODE_READ))
 		filp->f_mode |= FMODE_PWRITE;
 	retain_and_null_ptr(file);

@@ -430,7 +430,8 @@ bool fentry_sets_shared(void)
  *
  * No task enters a retired set's trampoline: the last sync of the batch that took its
  * last site away came after every breakpoint handler that had read its address. If the
- * text of that site stayed as it was, the rude grace period does. A task
+ * text of that site stayed as it was, there was no sync; handlers run with interrupts
+ * off, and the rude grace period waits for them. A task
  * in it leaves it before it schedules voluntarily (RCU tasks) or, where RCU does not
  * watch, before its CPU schedules (rude). The same holds for the functions of the ops
  * that it has called.

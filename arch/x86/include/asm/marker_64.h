@@ -31,8 +31,8 @@
 #define __MARKER_PUSH_8		"push %[a8]\n\t" __MARKER_PUSH_7
 
 /*
- * "l" is "r" without the stack pointer, but not for Clang. What asm returns, Clang has in a
- * register of its own.
+ * "l" is "r" without the stack pointer, but Clang treats it like "r". It never keeps an output
+ * of asm in the stack pointer.
  */
 #ifdef CONFIG_CC_IS_CLANG
 static __always_inline unsigned long __marker_arg(unsigned long x)

@@ -32,9 +32,9 @@ static noinline void skip_by_key(void)
 }
 
 /*
- * The skipped instruction of a function, and the NOPs behind it; NULL if the compiler has not
- * put these there. With IBT, Clang has them begin by an ENDBR, as a branch leads there, and no
- * kprobe at an ENDBR is optimised: the NOPs are what comes after that.
+ * Returns the skipped instruction of a function, and the NOPs behind it in @nops; NULL if the
+ * compiler has put them elsewhere. With IBT, Clang emits an ENDBR where a branch leads. No kprobe
+ * at an ENDBR is optimised, so @nops is behind it.
  */
 static u8 *skipped(void (*function)(void), u8 **nops)
 {
