@@ -122,14 +122,19 @@ a_filter_not_closed_yet_has_no_effect()
 # shellcheck disable=SC2016
 written_at_an_offset()
 {
-	local pwrite=18
+	local pwrite=18 file
 
 	[ "$(uname -m)" = x86_64 ] || pwrite=181
-	perl -e 'my ($nr, $word) = @ARGV;
-		 open(my $file, ">", "set_ftrace_filter") or die "$!\n";
-		 syscall($nr, fileno($file), $word, length($word), 3, 0) == length($word) or
-			die "$!\n"' $pwrite $'vfs_read\n'
-	equal "filter" "$(filter)" vfs_read
+	for file in set_ftrace_filter set_ftrace_notrace set_graph_function set_graph_notrace \
+		stack_trace_filter; do
+		[ -e "$file" ] || continue
+		perl -e 'my ($nr, $file, $word) = @ARGV;
+			 open(my $fh, ">", $file) or die "$!\n";
+			 syscall($nr, fileno($fh), $word, length($word), 3, 0) == length($word) or
+				die "$!\n"' $pwrite "$file" $'vfs_read\n'
+		equal "$file" "$(grep -v '^#' "$file")" vfs_read
+		echo > "$file"
+	done
 }
 
 reading_in_small_pieces()

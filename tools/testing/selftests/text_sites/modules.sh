@@ -129,14 +129,22 @@ a_filter_waits_for_its_module()
 
 a_filter_waits_for_a_module_by_a_glob()
 {
+	local glob="*:mod:${MOD%??}*" of in
+
 	need_module
-	echo "*:mod:${MOD%??}*" > set_ftrace_filter
-	equal "waiting" "$(cat set_ftrace_filter)" "*:mod:${MOD%??}*"
+	mkdir instances/one
+	for in in . instances/one; do
+		echo "$glob" > $in/set_ftrace_filter
+		equal "waiting" "$(cat $in/set_ftrace_filter)" "$glob"
+	done
 	modprobe $MOD
-	equal "in the filter" "$(wc -l < set_ftrace_filter)" \
-		"$(of_module available_filter_functions)"
-	! echo "no_such:mod:${MOD%??}*" >> set_ftrace_filter || fail "waits for what is there"
-	! grep -q ':mod:' set_ftrace_filter || fail "waits"
+	of=$(of_module available_filter_functions)
+	for in in . instances/one; do
+		equal "in the filter" "$(wc -l < $in/set_ftrace_filter)" "$of"
+		! echo "no_such:mod:${glob##*:}" >> $in/set_ftrace_filter ||
+			fail "waits for what is there"
+		! grep -q ':mod:' $in/set_ftrace_filter || fail "waits"
+	done
 }
 
 waiting_filters_are_dropped()
