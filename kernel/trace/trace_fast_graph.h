@@ -71,7 +71,7 @@ void fgraph_fast_update(void)
 	bool keep = false;
 
 	guard(mutex)(&graph_fast_mutex);
-	gops = fgraph_direct_gops;
+	gops = READ_ONCE(fgraph_direct_gops);
 	/* With a list of pids, entryfunc may be another. */
 	if (FGRAPH_FAST && (gops->retfunc == graph_keep_return ||
 			    (gops->saved_func == trace_graph_entry &&

@@ -122,6 +122,7 @@ options_of_function_graph()
 		[ ! -e options/$option ] || on_and_off options/$option
 	done
 	on_and_off max_graph_depth 3
+	on_and_off tracing_thresh 1000
 	change set_graph_function 'vfs_r*' ''
 	change set_graph_notrace 'vfs_r*' ''
 	change graph_keep 'duration > 1s' ''

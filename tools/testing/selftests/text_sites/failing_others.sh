@@ -80,6 +80,14 @@ no_probes()
 	equal "attached" "$(attached)" 0
 }
 
+# It is at the functions that its filter says, or at none.
+fprobe_there()
+{
+	# shellcheck disable=SC2154 # of each() and try() in failing_functions.sh
+	[ "$error" != 0 ] || equal "attached" "$(attached)" "$at"
+	no_probes
+}
+
 probe_off()
 {
 	echo 0 > events/$probe/enable
@@ -96,7 +104,7 @@ fprobe_off()
 
 probes_come()
 {
-	local probe fprobe='f:failing vfs_r*'
+	local probe fprobe='f:failing vfs_r*' at
 	begin_failing
 	[ -e kprobe_events ] || skip "no kprobe_events"
 	trap 'stop_jobs; no_probes' EXIT
@@ -107,7 +115,10 @@ probes_come()
 	each probe_off write events/$probe/enable 1
 	echo > kprobe_events
 	if grep -q 'f\[:' README; then
-		each no_probes append dynamic_events "$fprobe"
+		echo "$fprobe" > dynamic_events
+		at=$(attached)
+		no_probes
+		each fprobe_there append dynamic_events "$fprobe"
 		echo "$fprobe" > dynamic_events
 		probe=fprobes/failing
 		each fprobe_off write events/$probe/enable 1

@@ -94,6 +94,29 @@ latencies_in_an_instance_that_displays_graphs()
 	rmdir instances/a
 }
 
+only_one_instance_measures_latencies()
+{
+	grep -qw preemptoff available_tracers && grep -qw irqsoff available_tracers ||
+		skip "no irqsoff, or no preemptoff"
+	modinfo preemptirq_delay_test > /dev/null 2>&1 || skip "no module preemptirq_delay_test"
+	trap 'echo nop > current_tracer; rmmod preemptirq_delay_test 2> /dev/null || :' EXIT
+	mkdir instances/a
+	echo preemptoff > current_tracer
+	! echo irqsoff > instances/a/current_tracer || fail "two measure"
+	echo 0 > tracing_max_latency
+	within 5 measured_preemption_off 200000 ||
+		fail "preemption off for 200000 us, measured $(< tracing_max_latency)"
+}
+
+# measured_preemption_off MICROSECONDS. Not every one is measured.
+measured_preemption_off()
+{
+	modprobe preemptirq_delay_test test_mode=preempt delay="$1"
+	rmmod preemptirq_delay_test
+	[ "$(< tracing_max_latency)" -ge "$1" ]
+}
+
 run_tests two_instances_with_different_filters \
 	with_the_top_instance_tracing_everything an_instance_goes_while_tracing \
-	many_instances_on_one_function latencies_in_an_instance_that_displays_graphs
+	many_instances_on_one_function latencies_in_an_instance_that_displays_graphs \
+	only_one_instance_measures_latencies

@@ -89,6 +89,46 @@ kprobes_on_function_entries()
 	echo > kprobe_events
 }
 
+# entry_of PROGRAM: where its first instruction is in the file, as uprobe_events shows it
+entry_of()
+{
+	perl -e 'open(my $f, "<:raw", $ARGV[0]) or die "$!\n";
+		read($f, my $head, 4096) or die "$!\n";
+		my $long = ord(substr($head, 4, 1)) == 2;
+		my ($entry, $at, $size, $nr) = $long ?
+			unpack("\@24 Q Q \@54 v v", $head) : unpack("\@24 V V \@42 v v", $head);
+		for my $i (0 .. $nr - 1) {
+			my ($type, $offset, $addr, $len) = unpack($long ?
+				"V x4 Q Q x8 Q" : "V V V x4 V", substr($head, $at + $i * $size));
+			next if $type != 1 || $entry < $addr || $entry >= $addr + $len;
+			printf("0x%0*x\n", $long ? 16 : 8, $entry - $addr + $offset);
+			exit;
+		}
+		die "no entry\n"' "$1"
+}
+
+uprobes() { grep -c 'both: (0x' trace || :; }
+
+a_uprobe_goes_while_its_event_stays()
+{
+	[ -e uprobe_events ] || skip "no uprobe_events"
+	trap 'echo 0 > events/uprobes/enable; echo > uprobe_events' EXIT
+	local no yes name
+	no=$(type -P false) yes=$(type -P true)
+	no+=:$(entry_of "$no") yes+=:$(entry_of "$yes")
+	for name in "$no" "$yes"; do
+		echo "p:both $name" >> uprobe_events
+	done
+	echo 1 > events/uprobes/both/enable
+	"${yes%:*}"
+	! "${no%:*}" || fail "false is true"
+	equal "hits of two" "$(uprobes)" 2
+	echo "-:both $no" >> uprobe_events
+	"${yes%:*}"
+	! "${no%:*}" || fail "false is true"
+	equal "hits of one" "$(uprobes)" 3
+}
+
 run_tests callbacks_are_called_as_often_as_the_function \
 	the_file_shows_how_many_are_attached tracer_and_callbacks_on_one_function \
-	trampolines_have_names kprobes_on_function_entries
+	trampolines_have_names kprobes_on_function_entries a_uprobe_goes_while_its_event_stays
