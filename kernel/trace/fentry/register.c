@@ -244,6 +244,8 @@ int ftrace_startup(struct ftrace_ops *ops, int command)
 /* Everything of ftrace_shutdown() but waiting for tasks that are in the ops */
 static int ops_shutdown(struct ftrace_ops *ops)
 {
+	const bool was_dead = fentry_dead;
+
 	lockdep_assert_held(&ftrace_lock);
 
 	if (!(ops->flags & FTRACE_OPS_FL_ENABLED)) {
@@ -253,7 +255,7 @@ static int ops_shutdown(struct ftrace_ops *ops)
 	unlist_ops(ops);
 	ops_go(ops);
 	ops->func = ops->saved_func;
-	return fentry_dead ? -ENODEV : 0;
+	return was_dead || (fentry_dead && (ops->flags & FTRACE_OPS_FL_DIRECT)) ? -ENODEV : 0;
 }
 
 /**
@@ -264,9 +266,11 @@ static int ops_shutdown(struct ftrace_ops *ops)
  * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks. Takes
  * cpu_hotplug_lock for reading, and text_mutex.
  *
- * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), which this calls
- * itself if the text of a site is not what it should be. Then no trampoline calls it any
- * more, but sites may still call its trampoline, or its direct callee without any.
+ * If the text of a site is not what it should be, this calls ftrace_kill() itself. No
+ * trampoline calls @ops any more then, which is all that most owners need, so it is no error.
+ *
+ * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), and for an ops for
+ * direct calls also if this has called it: sites may still call its direct callee.
  */
 int ftrace_shutdown(struct ftrace_ops *ops, int command)
 {

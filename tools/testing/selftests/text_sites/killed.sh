@@ -14,29 +14,58 @@ refused()
 	[[ $said == *'No such device'* ]] || fail "'$2': $said"
 }
 
+# breakpoint_at FUNCTION: one that is not the engine's
+breakpoint_at()
+{
+	sed -n "s/^\([0-9a-f]*\) $1 .*/\1/p" available_filter_functions_addrs \
+		> /sys/module/killed_ops/parameters/breakpoint
+}
+
+# What has functions traced reports that one of them cannot be.
+nothing_is_traced_with_a_breakpoint()
+{
+	breakpoint_at killed_ops_h
+	echo killed_ops_h > set_ftrace_filter
+	! echo function > current_tracer || fail "the function tracer is on"
+	equal "tracer" "$(< current_tracer)" nop
+	echo killed_late_f > set_ftrace_filter
+	echo function > current_tracer
+	# The error comes when the file is closed, and nobody hears of it.
+	echo killed_ops_h >> set_ftrace_filter
+	equal "filter" "$(cut -d' ' -f1 set_ftrace_filter)" killed_late_f
+	if [ -e stack_trace_filter ]; then
+		echo killed_ops_h > stack_trace_filter
+		! echo 1 > /proc/sys/kernel/stack_tracer_enabled || fail "the stack tracer is on"
+		equal "stack tracer" "$(< /proc/sys/kernel/stack_tracer_enabled)" 0
+		echo > stack_trace_filter
+	fi
+}
+
 open_files_are_closed_and_modules_go_and_come_after_a_kill()
 {
-	local old kill late name
+	local old poke late name
 	grep -qw killed_ops /proc/cmdline || skip "not on this machine"
 	reset_tracing
-	kill=$(sed -n 's/^\([0-9a-f]*\) [Tt] ftrace_kill$/\1/p' /proc/kallsyms)
-	[ -n "$kill" ] || fail "no ftrace_kill()"
+	poke=$(sed -n 's/^\([0-9a-f]*\) [Tt] text_poke_kgdb$/\1/p' /proc/kallsyms)
+	[ -n "$poke" ] || fail "no text_poke_kgdb()"
 
 	modprobe dummy
 	# The tracer's trampoline is called by a function of this module only.
 	insmod "$HERE/test_modules/killed_late.ko"
-	echo killed_late_f > set_ftrace_filter
-	echo function > current_tracer
+	insmod "$HERE/test_modules/killed_ops.ko" poke=0x"$poke"
+	old=$(complaints)
+	nothing_is_traced_with_a_breakpoint
 	mkdir instances/i
 	echo ':mod:dummy' > instances/i/set_ftrace_filter
 	echo ':mod:ops_test' > instances/i/set_ftrace_notrace
+
 	exec 3>> set_ftrace_filter 4>> instances/i/set_ftrace_notrace 5>> set_graph_function
 	echo vfs_read >&3
 	echo vfs_read >&4
 	echo vfs_read >&5
-
-	old=$(complaints)
-	insmod "$HERE/test_modules/killed_ops.ko" kill=0x"$kill"
+	echo "# killing"
+	breakpoint_at killed_ops_g
+	echo 1 > /sys/module/killed_ops/parameters/kill
 	for name in 3 4 5; do
 		refused $name vfs_open
 	done
