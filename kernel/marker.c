@@ -552,8 +552,12 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
 		memcpy(new->probe + i, old->probe + i + 1,
 		       array_size(new->nr - i, sizeof(*new->probe)));
 	}
-	/* If sites cannot be switched off, they find no probes. */
-	probes_set(marker, new);
+	/*
+	 * A site that cannot be switched off finds no probes. It is dead after the first attempt,
+	 * and does not keep the others from following in the second one.
+	 */
+	if (probes_set(marker, new))
+		marker_sites_commit(marker);
 	kfree_rcu(old, rcu);
 	return 0;
 }

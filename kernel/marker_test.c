@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 
+#include <linux/bitfield.h>
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/init.h>
@@ -13,6 +14,7 @@
 #include <linux/marker.h>
 #include <linux/marker_probe.h>
 #include <linux/string.h>
+#include <linux/value_site.h>
 
 /* What a probe was called with last, and how often */
 struct record {
@@ -311,6 +313,62 @@ static void test_several_probes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:two", record_probe, &records[0]),
 			-ENOENT);
 }
+
+#ifdef CONFIG_TEXT_SITES
+static noinline void pass_two_elsewhere(int a)
+{
+	trace_mark(marker_test, two, "%d %s", evaluate(a), "elsewhere");
+}
+
+/* The first site in a function */
+static struct text_site *site_in(const void *function)
+{
+	unsigned long start = (unsigned long)function;
+	struct text_site_table *table;
+	struct text_site *site;
+
+	/* objtool takes constant text addresses for functions: there must be none of the end. */
+	OPTIMIZER_HIDE_VAR(start);
+	for (unsigned long addr = start; addr < start + 64; addr++) {
+		site = text_site_find(NULL, addr, addr, &table);
+		if (site && table->kind->insn == &text_insn_value)
+			return site;
+	}
+	return NULL;
+}
+
+/* Text that is not what it should be stays, and keeps no other site from being switched off. */
+static void test_bad_site(struct kunit *test)
+{
+	struct text_site *site = site_in(pass_two);
+	struct record records[2] = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	KUNIT_ASSERT_EQ(test, marker_probe_register(TWO, record_probe, &records[0]), 0);
+	evaluated = 0;
+	pass_two(1, "");
+	pass_two_elsewhere(2);
+	KUNIT_EXPECT_EQ(test, evaluated, 2);
+	KUNIT_EXPECT_EQ(test, records[0].hits, 2);
+
+	site->state ^= FIELD_PREP(VALUE_SITE_DISTANCE, 1);
+	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:two", record_probe, &records[0]),
+			0);
+	KUNIT_EXPECT_TRUE(test, site->state & TEXT_SITE_DEAD);
+	pass_two(1, "");
+	pass_two_elsewhere(2);
+	KUNIT_EXPECT_EQ(test, evaluated, 3);
+	KUNIT_EXPECT_EQ(test, records[0].hits, 2);
+
+	/* As it was: the next switch finds it, too. */
+	site->state ^= FIELD_PREP(VALUE_SITE_DISTANCE, 1) | TEXT_SITE_DEAD;
+	KUNIT_EXPECT_EQ(test, marker_probe_register(TWO, record_probe, &records[1]), 0);
+	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:two", record_probe, &records[1]),
+			0);
+	pass_two(1, "");
+	KUNIT_EXPECT_EQ(test, evaluated, 3);
+}
+#endif
 
 static noinline void pass_many(s8 a, u8 b, s16 c, u32 d, s32 e, u64 f, const void *g, bool h)
 {
@@ -671,6 +729,9 @@ static struct kunit_case marker_cases[] = {
 	KUNIT_CASE(test_inline_probe),
 	KUNIT_CASE(test_inline_arguments),
 	KUNIT_CASE(test_several_probes),
+#ifdef CONFIG_TEXT_SITES
+	KUNIT_CASE(test_bad_site),
+#endif
 	KUNIT_CASE(test_arguments),
 	KUNIT_CASE(test_on_the_stack),
 	KUNIT_CASE(test_registers),
