@@ -687,6 +687,10 @@ static void events_add(void)
 	int ret = 0;
 	bool again;
 
+	/* A kernel that was locked down at boot has no instance: no event is whole there. */
+	if (list_empty(&ftrace_trace_arrays))
+		return;
+
 	guard(mutex)(&mark_mutex);
 
 	marker_retry_events();

@@ -57,6 +57,10 @@ no_file_is_there_when_locked_down_at_boot()
 	done
 	files=$(ls "$TRACING")
 	[ -z "$files" ] || fail "there are files: ${files//$'\n'/ }"
+	# A module's markers have no events, and nobody misses them.
+	modprobe marker_sample
+	rmmod marker_sample
+	! dmesg | grep 'no event' || fail "markers miss their events"
 }
 
 no_lockdown() { skip "$LOCKDOWN is not there, or set"; }
