@@ -12,8 +12,12 @@
 #include "ops.h"
 #include "profile.h"
 
-/* Each open file has its own, sorted. */
+struct sort_key;
+
+/* Each open file has its own, sorted as the files were to be when it was opened. */
 struct latency_list {
+	const struct sort_key	*key;
+	bool			ascending;
 	unsigned int		nr;
 	struct latency {
 		unsigned long		ip;
@@ -138,6 +142,8 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 	list = kvzalloc(struct_size(list, latency, nr_functions), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
 	if (!list)
 		return NULL;
+	list->key = sort_key;
+	list->ascending = ascending;
 	for (i = 0; i < nr; i++) {
 		struct latency *latency = &list->latency[list->nr];
 
@@ -184,14 +190,14 @@ static void show_sum(struct seq_file *m, const char *name, const struct profile_
 
 static int list_show(struct seq_file *m, void *v)
 {
+	const struct latency_list *list = m->private;
 	const struct latency *latency = v;
 	const unsigned long *total = latency->times.total.bucket;
 	const unsigned long *self = latency->times.self.bucket;
 
 	if (v == SEQ_START_TOKEN) {
-		guard(mutex)(&profile_mutex);
-		seq_printf(m, "# sort=%s.%s, times in ns\n", sort_key->name,
-			   ascending ? "ascending" : "descending");
+		seq_printf(m, "# sort=%s.%s, times in ns\n", list->key->name,
+			   list->ascending ? "ascending" : "descending");
 		return 0;
 	}
 

@@ -169,6 +169,12 @@ sorted_by_each_key()
 			equal "$key $order" "$(xargs <<< "$got")" "$(sort $order <<< "$got" | xargs)"
 		done
 	done
+	# The list that is open has its order, and says so.
+	exec 9< $FILE
+	echo sort=total > $FILE
+	equal "sorted when it was opened" "$(head -n1 <&9)" \
+		"# sort=hitcount.ascending, times in ns"
+	exec 9<&-
 }
 
 cleared_while_it_counts()
