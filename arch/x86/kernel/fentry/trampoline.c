@@ -257,6 +257,8 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
  */
 #define CHUNK_SIZE	SZ_64K
 #define GRANULE_ORDER	6	/* a cache line */
+/* perf's record of new text has 16 bits for its own size, and so for that of the text. */
+#define TRAMPOLINE_MAX	SZ_32K
 
 static struct gen_pool *pool;
 static DEFINE_MUTEX(pool_mutex);
@@ -324,7 +326,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
 	struct assembler as = {};
 
 	generate(&as, tramp, flags);
-	if (as.len > CHUNK_SIZE)
+	if (as.len > TRAMPOLINE_MAX)
 		return -E2BIG;
 	tramp->size = as.len;
 	buf = kmalloc(as.len, GFP_KERNEL);
@@ -356,7 +358,7 @@ static int trampoline_write(struct fentry_trampoline *tramp, unsigned int flags)
  *
  * Context: process context, sleeps, takes text_mutex.
  *
- * Return: 0, -ENOMEM, or -E2BIG if it were larger than a chunk of memory.
+ * Return: 0, -ENOMEM, or -E2BIG if it were larger than 32 KiB.
  */
 int fentry_trampoline_create(struct fentry_trampoline *tramp, unsigned int flags,
 			     struct fentry_callback *calls, unsigned int nr,
