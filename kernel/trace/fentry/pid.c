@@ -149,9 +149,11 @@ static int pid_show(struct seq_file *m, void *v)
 	pids = list_of(m->private, list_type(m->file));
 	if (!pids)
 		seq_puts(m, "no pid\n");
-	for (v = pids ? trace_pid_start(pids, &pos) : NULL; v;
-	     v = trace_pid_next(pids, v, &pos))
+	for (v = pids ? trace_pid_start(pids, &pos) : NULL; v && !seq_has_overflowed(m);
+	     v = trace_pid_next(pids, v, &pos)) {
+		cond_resched();
 		trace_pid_show(m, v);
+	}
 	return 0;
 }
 

@@ -291,7 +291,8 @@ void fentry_probes_show(struct seq_file *m, struct trace_array *tr)
 		const struct fentry_filter *functions = probe_functions(probe);
 		struct ftrace_probe_ops *action = probe->action;
 
-		for (i = 0; i < fentry_filter_count(functions); i++) {
+		for (i = 0; i < fentry_filter_count(functions) && !seq_has_overflowed(m); i++) {
+			cond_resched();
 			if (action->print)
 				action->print(m, functions->ip[i], action, probe->data);
 			else

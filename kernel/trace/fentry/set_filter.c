@@ -35,6 +35,7 @@ static int change_by_ips(struct fentry_filter **filter, const struct change *cha
 		return -ENOMEM;
 
 	for (i = 0; i < change->nr; i++) {
+		cond_resched();
 		sites[i] = ftrace_location(change->ips[i]);
 		if (!sites[i])
 			return -EINVAL;
