@@ -387,12 +387,14 @@ static bool runs_anywhere(const struct task_struct *task)
 /*
  * May a task make the passes of a large batch itself, in place of the thread? It needs a
  * real-time priority of its own: one that it inherits may end at any time, and a deadline task
- * may have to wait for its next period. And the scheduler must be able to move it to another
- * CPU if a task of a higher priority takes this one.
+ * may have to wait for its next period, as a real-time task may if its cgroup has a share of
+ * the time. And the scheduler must be able to move it to another CPU if a task of a higher
+ * priority takes this one.
  */
 static bool can_patch(const struct task_struct *task)
 {
-	return (task->policy == SCHED_FIFO || task->policy == SCHED_RR) && runs_anywhere(task);
+	return !IS_ENABLED(CONFIG_RT_GROUP_SCHED) &&
+	       (task->policy == SCHED_FIFO || task->policy == SCHED_RR) && runs_anywhere(task);
 }
 
 static void batch_patch(struct text_site_kind *kind)
