@@ -103,8 +103,8 @@ static inline int dynfunc_update_batch(const struct dynfunc_change *changes, uns
 {
 	for (; nr; nr--, changes++) {
 		/*
-		 * What has been prepared for the new target is visible to it: pairs
-		 * with the dependency of what is called on the pointer.
+		 * Pairs with an smp_rmb() at the beginning of the target, if that reads
+		 * what has been prepared for it: the pointer is loaded before that.
 		 */
 		smp_store_release((void **)changes->dynfunc, changes->func);
 	}

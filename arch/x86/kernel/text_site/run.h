@@ -178,8 +178,8 @@ static __always_inline void write_piece(const struct patch_piece *piece, enum te
 			WRITE_ONCE(*at, head(piece->table, site, with));
 			/*
 			 * After the head, which x86 does not reorder; pairs with the
-			 * order in which text_int3() reads: who sees the site
-			 * not pending sees no breakpoint of ours.
+			 * order in which text_site_emulate() reads: who sees the
+			 * site not pending sees no breakpoint of ours.
 			 */
 			barrier();
 			WRITE_ONCE(site->state, site->state & ~TEXT_SITE_PENDING);
