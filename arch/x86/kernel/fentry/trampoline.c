@@ -258,7 +258,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
 #define CHUNK_SIZE	SZ_64K
 #define GRANULE_ORDER	6	/* a cache line */
 /* perf's record of new text has 16 bits for its own size, and so for that of the text. */
-#define TRAMPOLINE_MAX	SZ_32K
+#define TRAMPOLINE_MAX	(CHUNK_SIZE / 2)
 
 static struct gen_pool *pool;
 static DEFINE_MUTEX(pool_mutex);
