@@ -92,6 +92,10 @@ static __always_inline unsigned long sched_clock_mul(void)
 	return this_cpu_read(sched_clock_scale.mul);
 }
 
+#ifdef CONFIG_RING_BUFFER
 void sched_clock_scale_changes(void);
+#else
+static inline void sched_clock_scale_changes(void) { }
+#endif
 
 #endif /* _ASM_X86_SCHED_CLOCK_INLINE_H */
