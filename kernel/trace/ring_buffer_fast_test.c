@@ -158,8 +158,15 @@ static u64 fast_test_clock(void)
 
 static void fast_no_step(enum rb_fast_step step) { }
 
-static const struct rb_fast_test fast_hooks = { fast_test_clock, fast_test_step };
-static const struct rb_fast_test fast_quiet = { fast_test_clock, fast_no_step };
+static const struct rb_fast_test fast_hooks = {
+	.clock	= fast_test_clock,
+	.step	= fast_test_step,
+};
+
+static const struct rb_fast_test fast_quiet = {
+	.clock	= fast_test_clock,
+	.step	= fast_no_step,
+};
 
 /* What the function tracers write has no time that can be asked for. */
 static void fast_fill_in(struct ring_buffer_event *event, bool outer)
