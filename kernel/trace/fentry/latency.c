@@ -129,7 +129,7 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 	guard(mutex)(&profile_mutex);
 
 	nr = find_entries(cpus, NULL, UINT_MAX);
-	found = kvcalloc(nr + 1, sizeof(*found), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	found = kvcalloc(nr + 1, sizeof(*found), GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
 	if (!found)
 		return NULL;
 	/* There may be more by now. */
@@ -139,7 +139,8 @@ static struct latency_list *list_of(const struct cpumask *cpus)
 	for (i = 0; i < nr; i++)
 		nr_functions += !i || found[i]->ip != found[i - 1]->ip;
 
-	list = kvzalloc(struct_size(list, latency, nr_functions), GFP_KERNEL | __GFP_RETRY_MAYFAIL);
+	list = kvzalloc(struct_size(list, latency, nr_functions),
+			GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL);
 	if (!list)
 		return NULL;
 	list->key = sort_key;

@@ -199,7 +199,7 @@ static void symbols_update(struct fentry_symbols *symbols, const struct text_sit
 		return;
 
 	fentry_symbols_free(symbols);
-	symbols->symbol = kvcalloc(table->nr, sizeof(*symbols->symbol), GFP_KERNEL);
+	symbols->symbol = kvcalloc(table->nr, sizeof(*symbols->symbol), GFP_KERNEL_ACCOUNT);
 	if (!symbols->symbol)
 		return;
 	guard(rcu)();

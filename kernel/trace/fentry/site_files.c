@@ -206,7 +206,7 @@ static int sites_open(struct inode *inode, struct file *filp)
 	/* The less often reading starts, the more is said again. Without it, a page will do. */
 	m = filp->private_data;
 	m->size = SITES_BUFFER;
-	m->buf = kvmalloc(m->size, GFP_KERNEL);
+	m->buf = kvmalloc(m->size, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 
