@@ -82,8 +82,9 @@ int arch_text_site_verify(const struct text_site_table *table, const struct text
 
 	if (!memcmp(addr, insn, size))
 		return 0;
-	pr_err("%pS: holds %*ph, should hold %*ph; nothing is changed\n", addr, size, addr,
-	       size, insn);
+	/* Perf, which need not be privileged, may want the site again and again. */
+	pr_err_ratelimited("%pS: holds %*ph, should hold %*ph; nothing is changed\n", addr, size,
+			   addr, size, insn);
 	return -EINVAL;
 }
 
