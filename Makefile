@@ -3,7 +3,7 @@
 
 # What `make menuconfig` has kept; a variable that is set wins.
 -include .config
-chosen = $(patsubst "%",%,$(CONFIG_$(1)))
+chosen = $(subst ",,$(CONFIG_$(1)))
 
 # The kind of kernel that was chosen is one of the architecture that was chosen.
 CHOSEN_ARCH := $(or $(call chosen,ARCH),x86_64)

@@ -925,14 +925,14 @@ is(works('make', "$make test ARCH=i386 | head -n 1"),
 fails('make', "$make run ARCH=other", qr/ARCH is x86_64 or i386, not 'other'/);
 fails('make', "$make test VARIANT=debug ARCH=i386", qr/VARIANT=debug is for x86_64, ARCH is i386/);
 put("$dir/make/.config", join '', map { "CONFIG_$_\n" } 'ENGINE="classic"', 'VARIANT="debug"',
-	'FRAGMENT="a.config"', 'SMP=4', 'ACCEL="multi"', 'CPU="EPYC-Rome"');
-is(works('make', "$make run"), "classic,debug,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	'FRAGMENT="a.config b.config"', 'SMP=4', 'ACCEL="multi"', 'CPU="EPYC-Rome"');
+is(works('make', "$make run"), "classic,debug,a.config b.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
 	'  with what has been chosen');
 is(works('make', "$make run VARIANT=rt SMP=1"),
-	"classic,rt,a.config,1,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	"classic,rt,a.config b.config,1,multi,EPYC-Rome: packages tree kernel rootfs run\n",
 	'  with what it is told in its place');
 is(works('make', "$make run ARCH=i386"),
-	"classic,i386_small,a.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
+	"classic,i386_small,a.config b.config,4,multi,EPYC-Rome: packages tree kernel rootfs run\n",
 	'  with another architecture than what has been chosen is for');
 put("$dir/make/.config", "CONFIG_ARCH=\"i386\"\nCONFIG_VARIANT=\"i386_pae\"\n");
 is(works('make', "$make test | head -n 1"),
