@@ -129,21 +129,21 @@ a_filter_waits_for_its_module()
 
 a_filter_waits_for_a_module_by_a_glob()
 {
-	local glob="*:mod:${MOD%??}*" of in
+	local glob="*:mod:${MOD%??}*" of dir
 
 	need_module
 	mkdir instances/one
-	for in in . instances/one; do
-		echo "$glob" > $in/set_ftrace_filter
-		equal "waiting" "$(cat $in/set_ftrace_filter)" "$glob"
+	for dir in . instances/one; do
+		echo "$glob" > $dir/set_ftrace_filter
+		equal "waiting" "$(cat $dir/set_ftrace_filter)" "$glob"
 	done
 	modprobe $MOD
 	of=$(of_module available_filter_functions)
-	for in in . instances/one; do
-		equal "in the filter" "$(wc -l < $in/set_ftrace_filter)" "$of"
-		! echo "no_such:mod:${glob##*:}" >> $in/set_ftrace_filter ||
+	for dir in . instances/one; do
+		equal "in the filter" "$(wc -l < $dir/set_ftrace_filter)" "$of"
+		! echo "no_such:mod:${glob##*:}" >> $dir/set_ftrace_filter ||
 			fail "waits for what is there"
-		! grep -q ':mod:' $in/set_ftrace_filter || fail "waits"
+		! grep -q ':mod:' $dir/set_ftrace_filter || fail "waits"
 	done
 }
 
