@@ -278,10 +278,22 @@ an_ops_that_a_module_leaves_behind()
 	done <<< $'direct direct not-direct\nipmodify register unregister'
 }
 
+# Its table has another form, whatever else is the same.
+one_for_another_engine_is_refused()
+{
+	local ko=/tmp/other_engine.ko said
+	trap 'rm -f /tmp/other_engine.ko' EXIT
+	perl -pe 's/(vermagic=[^\0]*)text_sites /$1other_site /' \
+		"$HERE/test_modules/functions_many.ko" > $ko
+	! said=$(insmod $ko 2>&1) || { rmmod functions_many; fail "it is loaded"; }
+	[[ $said == *'nvalid module format'* ]] || fail "$said"
+}
+
 run_tests a_name_that_is_too_long_is_cut sites_come_as_NOPs_and_go names_are_those_that_kallsyms_has \
 	loaded_while_everything_is_traced init_functions_keep_their_names filter_by_module \
 	a_filter_waits_for_its_module a_filter_waits_for_a_module_by_a_glob \
 	waiting_filters_are_dropped \
 	an_unloaded_module_leaves_the_filter a_file_held_open_while_the_module_goes \
 	many_modules_one_after_the_other the_number_of_sites_is_right_again \
-	an_ops_that_a_module_leaves_behind coming_and_going_while_tracing
+	an_ops_that_a_module_leaves_behind one_for_another_engine_is_refused \
+	coming_and_going_while_tracing
