@@ -109,6 +109,22 @@ entry_of()
 
 uprobes() { grep -c 'both: (0x' trace || :; }
 
+# It is not counted before the event is enabled again.
+a_uprobe_comes_while_perf_counts()
+{
+	[ -e uprobe_events ] || skip "no uprobe_events"
+	[ -n "$(type -P perf)" ] || skip "no perf"
+	trap 'echo > uprobe_events' EXIT
+	local no yes
+	no=$(type -P false) yes=$(type -P true)
+	no+=:$(entry_of "$no") yes+=:$(entry_of "$yes")
+	echo "p:both $no" > uprobe_events
+	perf stat -x, -a -o /tmp/uprobes -e uprobes:both -- \
+		bash -c "echo 'p:both $yes' >> uprobe_events; ${yes%:*}; ${no%:*} || :"
+	equal "hits" "$(grep -o '^[0-9]*,' /tmp/uprobes)" 1,
+	equal "uprobes" "$(grep -c both uprobe_events)" 2
+}
+
 a_uprobe_goes_while_its_event_stays()
 {
 	[ -e uprobe_events ] || skip "no uprobe_events"
@@ -131,4 +147,5 @@ a_uprobe_goes_while_its_event_stays()
 
 run_tests callbacks_are_called_as_often_as_the_function \
 	the_file_shows_how_many_are_attached tracer_and_callbacks_on_one_function \
-	trampolines_have_names kprobes_on_function_entries a_uprobe_goes_while_its_event_stays
+	trampolines_have_names kprobes_on_function_entries a_uprobe_comes_while_perf_counts \
+	a_uprobe_goes_while_its_event_stays
