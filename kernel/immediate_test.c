@@ -15,6 +15,8 @@
 #include <linux/limits.h>
 #include <linux/value_site.h>
 
+#include "immediate_test.h"
+
 enum colour { RED, GREEN = 500, BLUE = -7 };
 
 /* As in a header */
@@ -317,22 +319,6 @@ static noinline bool cond32(void)
 	return false;
 }
 
-/* The first site in a function */
-static struct text_site *site_in(const void *function, struct text_site_table **table)
-{
-	unsigned long start = (unsigned long)function;
-	struct text_site *site;
-
-	/* objtool takes constant text addresses for functions: there must be none of the end. */
-	OPTIMIZER_HIDE_VAR(start);
-	for (unsigned long addr = start; addr < start + 64; addr++) {
-		site = text_site_find(NULL, addr, addr, table);
-		if (site && (*table)->kind->insn == &text_insn_value)
-			return site;
-	}
-	return NULL;
-}
-
 static int kprobe_at(unsigned long addr)
 {
 #ifdef CONFIG_KPROBES
@@ -378,7 +364,7 @@ static void test_text(struct kunit *test)
 		for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 			u64 held = 0;
 
-			site = site_in(cases[i].function, &table);
+			site = value_site_in(cases[i].function, &table);
 			KUNIT_ASSERT_NOT_NULL(test, site);
 			KUNIT_EXPECT_EQ(test, site->state & (VALUE_SITE_LOAD | VALUE_SITE_ON),
 					VALUE_SITE_LOAD | VALUE_SITE_ON);
@@ -400,7 +386,7 @@ static void test_reserved(struct kunit *test)
 	struct text_site_table *table;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(functions); i++) {
-		struct text_site *site = site_in(functions[i], &table);
+		struct text_site *site = value_site_in(functions[i], &table);
 		void *first, *last;
 
 		KUNIT_ASSERT_NOT_NULL(test, site);
@@ -418,7 +404,7 @@ static void test_reserved(struct kunit *test)
 static void test_refused(struct kunit *test)
 {
 	struct text_site_table *table;
-	struct text_site *site = site_in(read32, &table);
+	struct text_site *site = value_site_in(read32, &table);
 	const int was = imv_read(test_text32);
 
 	KUNIT_ASSERT_NOT_NULL(test, site);
@@ -446,7 +432,7 @@ static void test_refused(struct kunit *test)
 static void test_bad_one_elsewhere(struct kunit *test)
 {
 	struct text_site_table *table;
-	struct text_site *site = site_in(read32, &table);
+	struct text_site *site = value_site_in(read32, &table);
 	const int was = imv_read(test_text32);
 
 	KUNIT_ASSERT_NOT_NULL(test, site);

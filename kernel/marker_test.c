@@ -16,6 +16,8 @@
 #include <linux/string.h>
 #include <linux/value_site.h>
 
+#include "immediate_test.h"
+
 /* What a probe was called with last, and how often */
 struct record {
 	unsigned int	hits;
@@ -320,27 +322,11 @@ static noinline void pass_two_elsewhere(int a)
 	trace_mark(marker_test, two, "%d %s", evaluate(a), "elsewhere");
 }
 
-/* The first site in a function */
-static struct text_site *site_in(const void *function)
-{
-	unsigned long start = (unsigned long)function;
-	struct text_site_table *table;
-	struct text_site *site;
-
-	/* objtool takes constant text addresses for functions: there must be none of the end. */
-	OPTIMIZER_HIDE_VAR(start);
-	for (unsigned long addr = start; addr < start + 64; addr++) {
-		site = text_site_find(NULL, addr, addr, &table);
-		if (site && table->kind->insn == &text_insn_value)
-			return site;
-	}
-	return NULL;
-}
-
-/* Text that is not what it should be stays, and keeps no other site from being switched off. */
+/* A site whose text does not match stays on; the other sites of its marker are switched off. */
 static void test_bad_site(struct kunit *test)
 {
-	struct text_site *site = site_in(pass_two);
+	struct text_site_table *table;
+	struct text_site *site = value_site_in(pass_two, &table);
 	struct record records[2] = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, site);
@@ -360,7 +346,7 @@ static void test_bad_site(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, evaluated, 3);
 	KUNIT_EXPECT_EQ(test, records[0].hits, 2);
 
-	/* As it was: the next switch finds it, too. */
+	/* It is switched again when its state is right. */
 	site->state ^= FIELD_PREP(VALUE_SITE_DISTANCE, 1) | TEXT_SITE_DEAD;
 	KUNIT_EXPECT_EQ(test, marker_probe_register(TWO, record_probe, &records[1]), 0);
 	KUNIT_EXPECT_EQ(test, marker_probe_unregister("marker_test:two", record_probe, &records[1]),
