@@ -14,14 +14,14 @@ refused()
 	[[ $said == *'No such device'* ]] || fail "'$2': $said"
 }
 
-# breakpoint_at FUNCTION: one that is not the engine's
+# breakpoint_at FUNCTION: sets a breakpoint at its site behind the engine's back
 breakpoint_at()
 {
 	sed -n "s/^\([0-9a-f]*\) $1 .*/\1/p" available_filter_functions_addrs \
 		> /sys/module/killed_ops/parameters/breakpoint
 }
 
-# What has functions traced reports that one of them cannot be.
+# Tracers report that a function with a breakpoint cannot be traced.
 nothing_is_traced_with_a_breakpoint()
 {
 	breakpoint_at killed_ops_h
@@ -30,7 +30,7 @@ nothing_is_traced_with_a_breakpoint()
 	equal "tracer" "$(< current_tracer)" nop
 	echo killed_late_f > set_ftrace_filter
 	echo function > current_tracer
-	# The error comes when the file is closed, and nobody hears of it.
+	# The filter is set when the file is closed, which reports no error.
 	echo killed_ops_h >> set_ftrace_filter
 	equal "filter" "$(cut -d' ' -f1 set_ftrace_filter)" killed_late_f
 	if [ -e stack_trace_filter ]; then

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * killed_ops: functions whose sites have breakpoints of somebody else's. The parameter `poke`
- * is the address of text_poke_kgdb() in /proc/kallsyms, and each site whose address is written
- * to `breakpoint` gets one. When `kill` is written, an ops is unregistered that cannot be
- * switched off, as killed_ops_g() has one by then, so that ftrace_kill() is called. A second
- * ops is freed by its owner after that although it is still registered. A third one, of
- * killed_late_f(), is unregistered when `unregister` is written, and `calls` says how often it
- * has been called.
+ * killed_ops: functions whose sites get breakpoints that are not the engine's, by
+ * text_poke_kgdb(). The parameters are
  *
- * The memory is overwritten and kept, so that who looks at it finds no other ops there.
+ * poke        the address of text_poke_kgdb() in /proc/kallsyms
+ * breakpoint  an address that is written to it gets a breakpoint
+ * kill        write: unregister the ops at killed_ops_g(). The test has set a breakpoint there,
+ *             so its site cannot be switched, and the engine calls ftrace_kill(). After that,
+ *             unregister the ops at killed_ops_f()
+ * unregister  write: unregister the ops at killed_late_f()
+ * calls       how often that ops has been called
+ *
+ * The first two ops are overwritten when they have been unregistered, as if they had been freed.
  */
 #include <linux/ftrace.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/poison.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 
 static unsigned long poke;
@@ -69,37 +71,14 @@ static const struct kernel_param_ops unregister_ops = { .set = unregister_late }
 
 module_param_cb(unregister, &unregister_ops, NULL, 0200);
 
-static int register_late(void)
+static struct ftrace_ops ops_f = { .func = never };
+static struct ftrace_ops ops_g = { .func = never };
+
+static int register_at(struct ftrace_ops *ops, char *function)
 {
-	char name[] = "killed_late_f";
-
-	return ftrace_set_filter(&late_ops, name, strlen(name), 1) ?:
-	       register_ftrace_function(&late_ops);
+	return ftrace_set_filter(ops, function, strlen(function), 1) ?:
+	       register_ftrace_function(ops);
 }
-
-static struct ftrace_ops *ops_at(int (*function)(void))
-{
-	struct ftrace_ops *ops = kzalloc(sizeof(*ops), GFP_KERNEL);
-
-	if (!ops)
-		return NULL;
-	ops->func = never;
-	if (!ftrace_set_filter_ip(ops, (unsigned long)function, 0, 1) &&
-	    !register_ftrace_function(ops))
-		return ops;
-	ftrace_free_filter(ops);
-	kfree(ops);
-	return NULL;
-}
-
-static void ops_free(struct ftrace_ops *ops)
-{
-	unregister_ftrace_function(ops);
-	ftrace_free_filter(ops);
-	kfree(ops);
-}
-
-static struct ftrace_ops *ops_f, *ops_g;
 
 static int set_breakpoint(const char *text, const struct kernel_param *kp)
 {
@@ -122,13 +101,13 @@ static int kill_engine(const char *text, const struct kernel_param *kp)
 	int ret;
 
 	/* This is called no more, which is all that its owner needs. */
-	ret = unregister_ftrace_function(ops_g);
+	ret = unregister_ftrace_function(&ops_g);
 	if (ret)
 		pr_warn("killed_ops: WARNING: %d for an ops that is called no more\n", ret);
-	memset(ops_g, POISON_FREE, sizeof(*ops_g));
-	if (unregister_ftrace_function(ops_f) != -ENODEV)
+	memset(&ops_g, POISON_FREE, sizeof(ops_g));
+	if (unregister_ftrace_function(&ops_f) != -ENODEV)
 		pr_warn("killed_ops: WARNING: unregistered after ftrace_kill()\n");
-	memset(ops_f, POISON_FREE, sizeof(*ops_f));
+	memset(&ops_f, POISON_FREE, sizeof(ops_f));
 	return 0;
 }
 
@@ -138,22 +117,27 @@ module_param_cb(kill, &kill_ops, NULL, 0200);
 
 static int killed_ops_init(void)
 {
-	int ret = -ENOMEM;
+	char f[] = "killed_ops_f", g[] = "killed_ops_g", late[] = "killed_late_f";
+	int ret;
 
 	if (!poke)
 		return -EINVAL;
-	ops_f = ops_at(killed_ops_f);
-	ops_g = ops_f ? ops_at(killed_ops_g) : NULL;
-	if (ops_g)
-		ret = register_late();
-	if (ret) {
-		if (ops_g)
-			ops_free(ops_g);
-		if (ops_f)
-			ops_free(ops_f);
+	ret = register_at(&ops_f, f);
+	if (ret)
 		return ret;
-	}
+	ret = register_at(&ops_g, g);
+	if (ret)
+		goto no_g;
+	ret = register_at(&late_ops, late);
+	if (ret)
+		goto no_late;
 	return 0;
+
+no_late:
+	unregister_ftrace_function(&ops_g);
+no_g:
+	unregister_ftrace_function(&ops_f);
+	return ret;
 }
 module_init(killed_ops_init);
 
