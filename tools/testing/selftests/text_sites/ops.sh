@@ -89,7 +89,7 @@ kprobes_on_function_entries()
 	echo > kprobe_events
 }
 
-# entry_of PROGRAM: where its first instruction is in the file, as uprobe_events shows it
+# entry_of NAME: "PATH:OFFSET" of the first instruction of a program, as uprobe_events shows it
 entry_of()
 {
 	perl -e 'open(my $f, "<:raw", $ARGV[0]) or die "$!\n";
@@ -101,48 +101,43 @@ entry_of()
 			my ($type, $offset, $addr, $len) = unpack($long ?
 				"V x4 Q Q x8 Q" : "V V V x4 V", substr($head, $at + $i * $size));
 			next if $type != 1 || $entry < $addr || $entry >= $addr + $len;
-			printf("0x%0*x\n", $long ? 16 : 8, $entry - $addr + $offset);
+			printf("%s:0x%0*x\n", $ARGV[0], $long ? 16 : 8, $entry - $addr + $offset);
 			exit;
 		}
-		die "no entry\n"' "$1"
+		die "no entry\n"' "$(type -P "$1")"
 }
 
-uprobes() { grep -c 'both: (0x' trace || :; }
-
-# It is not counted before the event is enabled again.
+# The base does not register it before the event is enabled again.
 a_uprobe_comes_while_perf_counts()
 {
 	[ -e uprobe_events ] || skip "no uprobe_events"
 	[ -n "$(type -P perf)" ] || skip "no perf"
-	trap 'echo > uprobe_events' EXIT
-	local no yes
-	no=$(type -P false) yes=$(type -P true)
-	no+=:$(entry_of "$no") yes+=:$(entry_of "$yes")
-	echo "p:both $no" > uprobe_events
+	trap 'echo > uprobe_events; rm -f /tmp/uprobes' EXIT
+	echo "p:both $(entry_of false)" > uprobe_events
 	perf stat -x, -a -o /tmp/uprobes -e uprobes:both -- \
-		bash -c "echo 'p:both $yes' >> uprobe_events; ${yes%:*}; ${no%:*} || :"
+		bash -c "echo 'p:both $(entry_of true)' >> uprobe_events; env true; env false || :"
 	equal "hits" "$(grep -o '^[0-9]*,' /tmp/uprobes)" 1,
 	equal "uprobes" "$(grep -c both uprobe_events)" 2
+}
+
+# hits: runs both programs; how many hits of their uprobes the trace has by then
+hits()
+{
+	env true
+	! env false || fail "false is true"
+	grep -c 'both: (0x' trace || :
 }
 
 a_uprobe_goes_while_its_event_stays()
 {
 	[ -e uprobe_events ] || skip "no uprobe_events"
 	trap 'echo 0 > events/uprobes/enable; echo > uprobe_events' EXIT
-	local no yes name
-	no=$(type -P false) yes=$(type -P true)
-	no+=:$(entry_of "$no") yes+=:$(entry_of "$yes")
-	for name in "$no" "$yes"; do
-		echo "p:both $name" >> uprobe_events
-	done
+	local no; no=$(entry_of false)
+	printf 'p:both %s\n' "$no" "$(entry_of true)" > uprobe_events
 	echo 1 > events/uprobes/both/enable
-	"${yes%:*}"
-	! "${no%:*}" || fail "false is true"
-	equal "hits of two" "$(uprobes)" 2
+	equal "hits of two" "$(hits)" 2
 	echo "-:both $no" >> uprobe_events
-	"${yes%:*}"
-	! "${no%:*}" || fail "false is true"
-	equal "hits of one" "$(uprobes)" 3
+	equal "hits of one" "$(hits)" 3
 }
 
 run_tests callbacks_are_called_as_often_as_the_function \
