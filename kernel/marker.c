@@ -553,8 +553,8 @@ static int probe_remove(struct marker *marker, marker_probe_func *func, void *pr
 		       array_size(new->nr - i, sizeof(*new->probe)));
 	}
 	/*
-	 * A site that cannot be switched off finds no probes. It is dead after the first attempt,
-	 * and does not keep the others from following in the second one.
+	 * A site that cannot be switched off finds no probes. The first commit fails because of
+	 * it, but marks it dead, so the second one switches the other sites.
 	 */
 	if (probes_set(marker, new))
 		marker_sites_commit(marker);

@@ -103,8 +103,8 @@ static inline int dynfunc_update_batch(const struct dynfunc_change *changes, uns
 {
 	for (; nr; nr--, changes++) {
 		/*
-		 * Pairs with an smp_rmb() at the beginning of the target, if that reads
-		 * what has been prepared for it: the pointer is loaded before that.
+		 * Pairs with smp_rmb() in a target that reads what the caller has prepared
+		 * for it: it orders the load of the pointer before those of the target.
 		 */
 		smp_store_release((void **)changes->dynfunc, changes->func);
 	}

@@ -387,9 +387,9 @@ static bool runs_anywhere(const struct task_struct *task)
 /*
  * May a task make the passes of a large batch itself, in place of the thread? It needs a
  * real-time priority of its own: one that it inherits may end at any time, and a deadline task
- * may have to wait for its next period, as a real-time task may if its cgroup has a share of
- * the time. And the scheduler must be able to move it to another CPU if a task of a higher
- * priority takes this one.
+ * may have to wait for its next period. So may any real-time task with RT_GROUP_SCHED, when
+ * its cgroup's runtime is used up. And the scheduler must be able to move it to another CPU
+ * if a task of a higher priority takes this one.
  */
 static bool can_patch(const struct task_struct *task)
 {

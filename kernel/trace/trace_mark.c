@@ -687,7 +687,7 @@ static void events_add(void)
 	int ret = 0;
 	bool again;
 
-	/* A kernel that was locked down at boot has no instance: no event is whole there. */
+	/* A kernel that was locked down at boot has no instance for events to be in. */
 	if (list_empty(&ftrace_trace_arrays))
 		return;
 

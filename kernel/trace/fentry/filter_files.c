@@ -35,7 +35,7 @@ static void show_filter(struct seq_file *m, const struct filter_file *file,
 		seq_printf(m, "#### %s ####\n", file->is_notrace ? "no functions disabled" :
 								   "all functions enabled");
 	for (i = 0; i < count && !seq_has_overflowed(m); i++) {
-		/* The name of a module's function is looked for among all of the module's. */
+		/* %ps searches all symbols of a module, and there may be many functions. */
 		cond_resched();
 		ip = filter->ip[i];
 		/* Of an ops' filter, only sites that are there: others may have gone since. */

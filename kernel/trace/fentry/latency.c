@@ -14,7 +14,7 @@
 
 struct sort_key;
 
-/* Each open file has its own, sorted as the files were to be when it was opened. */
+/* Each open file has its own, sorted by what was the key when it was opened. */
 struct latency_list {
 	const struct sort_key	*key;
 	bool			ascending;

@@ -266,11 +266,12 @@ static int ops_shutdown(struct ftrace_ops *ops)
  * Context: process context, under ftrace_lock; may wait for grace periods of RCU tasks. Takes
  * cpu_hotplug_lock for reading, and text_mutex.
  *
- * If the text of a site is not what it should be, this calls ftrace_kill() itself. No
- * trampoline calls @ops any more then, which is all that most owners need, so it is no error.
+ * If the text of a site is not what it should be, this calls ftrace_kill() itself. It still
+ * succeeds, as no trampoline calls @ops any more; but sites may still call the direct callee of
+ * an ops for direct calls.
  *
- * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), and for an ops for
- * direct calls also if this has called it: sites may still call its direct callee.
+ * Return: 0; -EBUSY if it is not registered; -ENODEV after ftrace_kill(), or if this has called
+ * it for an ops for direct calls.
  */
 int ftrace_shutdown(struct ftrace_ops *ops, int command)
 {

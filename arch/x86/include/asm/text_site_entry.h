@@ -14,8 +14,8 @@
  *   paranoid_entry() before it gets to a site. error_entry() relies on that too.
  * - Nothing here returns, calls, or jumps indirectly, or uses GS: returns have been
  *   untrained, and the call depth counted, as far as the interrupted code needs it, and
- *   a fence after swapgs would have nothing to stop. A call that is emulated is counted by
- *   what it calls, without an entry in the processor's predictor, as in the base. If the
+ *   a fence after swapgs would have nothing to stop. The callee of an emulated call counts
+ *   it, although the return stack buffer has no entry for it, as in the base. If the
  *   branch that tells kernel mode from user mode is mispredicted, the address is the user's
  *   choice: it is masked before memory is read by it. The map has an entry for whatever is
  *   left then, each leads to an area that is there, and what is behind its end is taken for

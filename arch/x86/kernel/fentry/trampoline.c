@@ -257,7 +257,7 @@ static void generate(struct assembler *as, struct fentry_trampoline *tramp, unsi
  */
 #define CHUNK_SIZE	SZ_64K
 #define GRANULE_ORDER	6	/* a cache line */
-/* perf's record of new text has 16 bits for its own size, and so for that of the text. */
+/* perf's record of a trampoline contains its text, and has a size of 16 bits. */
 #define TRAMPOLINE_MAX	(CHUNK_SIZE / 2)
 
 static struct gen_pool *pool;

@@ -82,7 +82,7 @@ int arch_text_site_verify(const struct text_site_table *table, const struct text
 
 	if (!memcmp(addr, insn, size))
 		return 0;
-	/* Perf, which need not be privileged, may want the site again and again. */
+	/* An unprivileged user of perf may have this called in a loop. */
 	pr_err_ratelimited("%pS: holds %*ph, should hold %*ph; nothing is changed\n", addr, size,
 			   addr, size, insn);
 	return -EINVAL;

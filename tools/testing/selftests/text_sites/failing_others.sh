@@ -80,7 +80,7 @@ no_probes()
 	equal "attached" "$(attached)" 0
 }
 
-# It is at the functions that its filter says, or at none.
+# After success, the fprobe is attached to the functions of its filter.
 fprobe_there()
 {
 	# shellcheck disable=SC2154 # of each() and try() in failing_functions.sh

@@ -94,6 +94,15 @@ latencies_in_an_instance_that_displays_graphs()
 	rmdir instances/a
 }
 
+# measured_preemption_off MICROSECONDS: disables preemption for so long. Succeeds if the tracer
+# has measured that, which it does not each time.
+measured_preemption_off()
+{
+	modprobe preemptirq_delay_test test_mode=preempt delay="$1"
+	rmmod preemptirq_delay_test
+	[ "$(< tracing_max_latency)" -ge "$1" ]
+}
+
 only_one_instance_measures_latencies()
 {
 	grep -qw preemptoff available_tracers && grep -qw irqsoff available_tracers ||
@@ -106,14 +115,6 @@ only_one_instance_measures_latencies()
 	echo 0 > tracing_max_latency
 	within 5 measured_preemption_off 200000 ||
 		fail "preemption off for 200000 us, measured $(< tracing_max_latency)"
-}
-
-# measured_preemption_off MICROSECONDS. Not every one is measured.
-measured_preemption_off()
-{
-	modprobe preemptirq_delay_test test_mode=preempt delay="$1"
-	rmmod preemptirq_delay_test
-	[ "$(< tracing_max_latency)" -ge "$1" ]
 }
 
 run_tests two_instances_with_different_filters \

@@ -278,7 +278,7 @@ an_ops_that_a_module_leaves_behind()
 	done <<< $'direct direct not-direct\nipmodify register unregister'
 }
 
-# Its table has another form, whatever else is the same.
+# Its table of functions would be misread.
 one_for_another_engine_is_refused()
 {
 	local ko=/tmp/other_engine.ko said

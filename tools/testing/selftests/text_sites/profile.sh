@@ -169,7 +169,7 @@ sorted_by_each_key()
 			equal "$key $order" "$(xargs <<< "$got")" "$(sort $order <<< "$got" | xargs)"
 		done
 	done
-	# The list that is open has its order, and says so.
+	# A list keeps the order that it had when it was opened, and its header says so.
 	exec 9< $FILE
 	echo sort=total > $FILE
 	equal "sorted when it was opened" "$(head -n1 <&9)" \
