@@ -110,8 +110,8 @@ int text_sites_module_coming(struct module *mod)
 
 /**
  * text_sites_module_going - a module goes, or does not come
- * @mod: the module. Of its functions, those of its parameters (struct kernel_param_ops) may
- *	still run; all others do not.
+ * @mod: the module. Of its functions, those of its parameters (struct kernel_param_ops) and
+ *	work that it has begun may still run; all others do not.
  *
  * A second call finds nothing left.
  *

@@ -281,8 +281,8 @@ int text_sites_module_enable(struct module *mod)
 
 /**
  * text_sites_module_going - a module goes, or does not come
- * @mod: the module. Of its functions, those of its parameters (struct kernel_param_ops) may
- *	still run; all others do not.
+ * @mod: the module. Of its functions, those of its parameters (struct kernel_param_ops) and
+ *	work that it has begun may still run; all others do not.
  *
  * Undoes what there is to be undone, wherever loading has failed; a second call finds
  * nothing left.
