@@ -27,7 +27,7 @@ static bool module_is_loaded(const char *pattern)
 	struct text_site_table *table;
 
 	for_each_fentry_table(table) {
-		if (table->mod && table->ready && glob_match(pattern, table->mod->name))
+		if (table->mod && table->ready && glob_match(pattern, module_name(table->mod)))
 			return true;
 	}
 	/* One without functions: every module has this symbol. */
