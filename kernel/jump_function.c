@@ -84,15 +84,10 @@ static void site_prepare(struct text_site_table *table, struct text_site *site,
 		text_site_mark(table, site);
 }
 
-/* Is a function there for as long as the jump function at @addr? */
-static bool stays_for(const struct text_site_table *table, unsigned long addr, unsigned long func)
+/* Is a function there for as long as the jump functions of a table? They are in no init text. */
+static bool stays_for(const struct text_site_table *table, unsigned long func)
 {
-	struct text_range text;
-
 	if (__is_kernel_text(func))
-		return true;
-	/* Both may be text for initialisation, which is freed before that which stays. */
-	if (text_site_text(table, addr, &text) && func >= text.start && func < text.end)
 		return true;
 #ifdef CONFIG_MODULES
 	return table->mod && (text_site_in_memory(table->mod, MOD_TEXT, (void *)func, 1) ||
@@ -110,7 +105,7 @@ static int change_prepare(const struct dynfunc_change *change)
 	struct text_site *site;
 
 	if (!dynfunc_ready) {
-		if (!stays_for(&dynfunc_sites.kernel, addr, func))
+		if (!stays_for(&dynfunc_sites.kernel, func))
 			return -EINVAL;
 		if (!arch_text_site_get(&dynfunc_sites, addr))
 			return -ENOENT;
@@ -122,7 +117,7 @@ static int change_prepare(const struct dynfunc_change *change)
 	if (!site)
 		return -ENOENT;
 	/* A module's own are pointed back, whatever they jump to: see prepare_defaults(). */
-	if (!stays_for(table, addr, func) && !text_sites_may_call_module(change->func))
+	if (!stays_for(table, func) && !text_sites_may_call_module(change->func))
 		return -EINVAL;
 
 	site_prepare(table, site, func);
@@ -146,10 +141,10 @@ static int change_prepare(const struct dynfunc_change *change)
  * early at boot, before all of that works.
  *
  * Return: 0; or with nothing changed -EINVAL if a target is no function of the kernel's
- * or a module's, or is in a module that is being unloaded or in init text and the jump
- * function is not, or, with a message, the text of a jump function is not what it should
- * be; -ENOENT if something is no jump function, or was given up as its text was wrong. Early
- * at boot, changes before the wrong one have been made.
+ * or a module's, or is in init text or in a module that is being unloaded, or, with a
+ * message, the text of a jump function is not what it should be; -ENOENT if something is
+ * no jump function, or was given up as its text was wrong. Early at boot, changes before the
+ * wrong one have been made.
  */
 int dynfunc_update_batch(const struct dynfunc_change *changes, unsigned int nr)
 {
@@ -204,7 +199,7 @@ static int dynfunc_take(struct text_site_table *table)
 		const unsigned long func = (unsigned long)&site->state + (s32)site->state;
 		const unsigned long now = arch_text_site_get(&dynfunc_sites, addr);
 
-		if ((table->mod ? now != func : !now) || !stays_for(table, addr, func)) {
+		if ((table->mod ? now != func : !now) || !stays_for(table, func)) {
 			pr_err("%s: %pS is no jump to its default %pS\n", module_name(table->mod),
 			       (void *)addr, (void *)func);
 			return -EINVAL;
