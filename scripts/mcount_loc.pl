@@ -16,8 +16,8 @@
 #
 #   mcount_loc.pl --sort [--verbose] VMLINUX
 #	kbuild runs this after the final link. It sorts the table by address
-#	and drops the entries of overridden weak functions. The kernel uses the
-#	table as it is.
+#	and drops the entries of overridden weak functions, and of functions
+#	outside of the kernel's text. The kernel uses the table as it is.
 #
 #   mcount_loc.pl --dump FILE
 #	Prints the addresses in the table of a linked file, one per line.
@@ -169,8 +169,8 @@ sub open_elf {
 
 	-f _ or die "not a regular file\n";
 	$mode & 0444 or die "not readable\n";
-	my $f = { path => $path, mode => $mode, size => $size, writable => $mode & 0222 && -w _ };
-	die "read-only\n" if $open_mode eq '+<' && !$f->{writable};
+	my $f = { path => $path, mode => $mode, size => $size };
+	die "read-only\n" if $open_mode eq '+<' && !($mode & 0222 && -w _);
 	open($f->{fh}, "$open_mode:raw", $path) or die "cannot open: $!\n";
 
 	my ($magic, $class, $data) = unpack('a4 C2', $size < 16 ? '' : bytes($f, 0, 16));
@@ -287,17 +287,16 @@ sub do_object {
 	read_sections($f);
 	return unless $f->{symtab};
 
-	# Most objects without sites end here
-	my @names = grep { index($f->{strings}, "$_\0") >= 0 } '__fentry__', 'mcount', '_mcount';
-	return unless @names;
 	my @there = find_name($f->{names}, '__mcount_loc', [ map { $_->{name} } @{$f->{sections}} ]);
 	grep { !($f->{sections}[$_]{flags} & $SHF_WRITE) } @there
 		and die "has a table of addresses, not made by this script (-mrecord-mcount?)\n";
 	return if @there;
+	# Most objects without sites end here
+	my @names = grep { index($f->{strings}, "$_\0") >= 0 } '__fentry__', 'mcount', '_mcount';
+	return unless @names;
 
 	read_symbols($f, qw(st_name st_info st_shndx st_value));
 	my @traced = find_sites($f, @names) or return;
-	$f->{writable} or die "read-only\n";
 	find_bases($f, @traced);
 	add_tables($f, @traced);
 	write_headers($f);
@@ -520,15 +519,16 @@ sub add_table {
 		}
 	}
 
-	# The longer name comes first; the other one is its tail
-	my $r = add_section($f, $name, $relocs, type => $type,
-			    flags => $SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
-			    info => @{$f->{sections}} + 1, addralign => $c->{bits} / 8,
-			    entsize => $c->{$type});
+	# "ld.lld -r" before version 22 ends with a segmentation fault if relocations come before
+	# the section they are for, https://github.com/llvm/llvm-project/issues/156417
 	my $t = add_section($f, '__mcount_loc', $table, type => $SHT_PROGBITS,
 			    flags => $SHF_ALLOC | $SHF_WRITE | $flags, addralign => $ENTRY_SIZE);
+	my $r = add_section($f, $name, $relocs, type => $type,
+			    flags => $SHF_INFO_LINK | $flags, link => $f->{symtab}{index},
+			    info => $t->{index}, addralign => $c->{bits} / 8,
+			    entsize => $c->{$type});
 	return unless $group;
-	set_section($f, $group, section_bytes($f, $group) . pack('V2', $r->{index}, $t->{index}));
+	set_section($f, $group, section_bytes($f, $group) . pack('V2', $t->{index}, $r->{index}));
 }
 
 # Appends the new section header table, and updates the ELF header.
@@ -656,6 +656,34 @@ sub live_sites {
 	return @live;
 }
 
+# Returns those sites that are in the kernel's text, and warns of the others: the linker puts code
+# behind it of which its script knows no section (-ffunction-sections), and the kernel would refuse
+# the whole table. An image that is no kernel has no such symbols.
+sub sites_in_text {
+	my ($f, @sites) = @_;
+	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(st_name st_shndx st_value)};
+	my @range = map {
+		[ map { $value->[$_] } grep { $shndx->[$_] } find_name($f->{strings}, $_, $st_name) ]
+	} qw(_stext _etext __init_begin __init_end);
+	my ($stext, $etext, $init, $init_end) = map { @$_ == 1 ? $_->[0] : 0 } @range;
+	return @sites unless $etext;
+
+	my (@inside, %outside);
+	for my $site (@sites) {
+		if ($site >= $stext && $site < $etext || $site >= $init && $site < $init_end) {
+			push @inside, $site;
+			next;
+		}
+		my ($s) = grep { $_->{is_code} && $site >= $_->{addr} &&
+				 $site - $_->{addr} < $_->{size} } @{$f->{sections}};
+		my $name = substr($f->{names}, $s->{name}) =~ s/\0.*//sr;
+		$outside{$name}++;
+	}
+	warn "mcount_loc: $f->{path}: warning: $outside{$_} functions in $_ cannot be traced, ",
+	     "as the kernel's text ends before that section\n" for sort keys %outside;
+	return @inside;
+}
+
 # Overwrites the table in place. The image can have hundreds of megabytes, of
 # which only the table changes, and its size remains the same. Writing a copy
 # could fill the disk.
@@ -664,7 +692,7 @@ sub do_sort {
 	my $f = open_linked($path, '+<');
 	my ($fh, $table) = @$f{qw(fh table)};
 	my @sites = table_sites($f);
-	my @live = live_sites($f, @sites);
+	my @live = sites_in_text($f, live_sites($f, @sites));
 	my $new = '';
 
 	for my $site (@live) {
