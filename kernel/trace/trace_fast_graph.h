@@ -324,8 +324,8 @@ void ftrace_graph_func(unsigned long ip, unsigned long parent_ip,
 
 #define GRAPH_FAST_LOCKED	false	/* That was tried before. */
 #else
-/* s390 calls function_graph_enter() with preemption on and without a check for recursion. */
-#define GRAPH_FAST_LOCKED	(FGRAPH_FAST && !IS_ENABLED(CONFIG_S390))
+/* Of those that call function_graph_enter(), these have preemption off and check for recursion. */
+#define GRAPH_FAST_LOCKED	(FGRAPH_FAST && (IS_ENABLED(CONFIG_X86) || IS_ENABLED(CONFIG_PPC)))
 #endif
 
 /**
