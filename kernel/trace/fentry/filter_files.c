@@ -162,6 +162,20 @@ ssize_t ftrace_filter_write(struct file *filp, const char __user *ubuf, size_t c
 }
 
 /**
+ * ftrace_notrace_write - the same, of a file that was opened with FTRACE_ITER_NOTRACE
+ * @filp: opened by ftrace_regex_open()
+ * @ubuf: words separated by white space
+ * @cnt: bytes in @ubuf
+ * @ppos: position in the file
+ *
+ * Return: as ftrace_filter_write() does.
+ */
+ssize_t ftrace_notrace_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return ftrace_filter_write(filp, ubuf, cnt, ppos);
+}
+
+/**
  * ftrace_regex_release - close a file with a filter, and put the filter into use
  * @inode: of the file
  * @filp: opened by ftrace_regex_open()
