@@ -343,8 +343,10 @@ static void test_reserved(struct kunit *test)
 {
 	struct text_site_kind *kind;
 	struct text_site *site;
+	int kinds = 0;
 
 	for_each_text_site_kind(kind) {
+		kinds += kind->reserved;
 		for_each_text_site(site, &kind->kernel) {
 			void *first = (void *)text_site_addr(site);
 			void *last = first + text_site_size(kind, site) - 1;
@@ -358,6 +360,8 @@ static void test_reserved(struct kunit *test)
 				KUNIT_ASSERT_TRUE(test, text_sites_reserved(first - 1, last + 1));
 		}
 	}
+	KUNIT_EXPECT_EQ(test, kinds, IS_ENABLED(CONFIG_JUMP_FUNCTION) +
+			IS_ENABLED(CONFIG_IMMEDIATE_VALUES) + IS_ENABLED(CONFIG_MARKERS));
 	KUNIT_EXPECT_FALSE(test, text_sites_reserved(NULL, NULL));
 }
 

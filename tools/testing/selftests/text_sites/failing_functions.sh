@@ -112,7 +112,7 @@ looked=0
 # again would take long.
 consistent()
 {
-	local calls functions sites=/tmp/failing_sites
+	local calls functions text sites=/tmp/failing_sites
 	can_trace || return 0
 	[ $((++looked % 20)) != 0 ] || sites=/tmp/failing_all_sites
 	list_attached
@@ -121,7 +121,8 @@ consistent()
 		text_agrees "of all" "${#functions[@]}"
 		return
 	fi
-	mapfile -t calls < <("$HERE/site_text" call < $sites)
+	text=$("$HERE/site_text" call < $sites)
+	mapfile -t calls <<< "$text"
 	[ -z "$sites_change" ] ||
 		mapfile -t functions < <(printf '%s\n' "${functions[@]}" | grep -Ev '\[|^$')
 	calls=("${calls[@]#* }")

@@ -113,11 +113,14 @@ stop_endless()
 	stop_jobs
 }
 
+# What the engine says of text that is not what it should be, and of sites that it cannot switch
+WRONG_TEXT='holds .*, should hold |is still jumped into|its sites are not switched'
+
 # Not the data races that KCSAN reports: most are the base's. The test machine judges them by
 # the functions in each report. Nor what the module test_ubsan is for.
 complaints()
 {
-	dmesg | grep -E 'WARNING:|BUG:|Oops|UBSAN:|ODEBUG:' |
+	dmesg | grep -E "WARNING:|BUG:|Oops|UBSAN:|ODEBUG:|$WRONG_TEXT" |
 		grep -vE 'BUG: KCSAN:|UBSAN: .*lib/test_ubsan\.c:' || :
 }
 

@@ -6,7 +6,8 @@
  * kind of instruction found there how many hold it. Kernel text is read from
  * /proc/kcore, which has the form of the programs: it is compiled for the kernel's width.
  *
- * site_text KIND: prints the lines of those that hold it instead.
+ * site_text KIND: prints the lines of those that hold it instead. There must be text at one of
+ * the addresses at least.
  *
  * site_text START END: writes the text between these addresses.
  */
@@ -140,8 +141,11 @@ int main(int argc, char **argv)
 				bytes[1], bytes[2], bytes[3], bytes[4]);
 	}
 
-	if (only)
-		return 0;
+	if (only) {
+		for (i = 0; i < NR_KINDS; i++)
+			other += count[i];
+		return other ? 0 : 1;
+	}
 	for (i = 0; i < NR_KINDS; i++) {
 		if (count[i])
 			printf("%s %lu\n", kinds[i].name, count[i]);
