@@ -30,6 +30,7 @@ sub lines
 	my @lines = <$out>;
 	close $out;
 	chomp @lines;
+	push @lines, "$command[0]: nothing but status " . ($? >> 8) if $? && !@lines;
 	return @lines;
 }
 
@@ -104,9 +105,9 @@ quiet('kernel-doc', grep { !/ no structured comments found$/ }
 	lines("$tree/scripts/kernel-doc", '-none', '-Wall', @code));
 
 # Tools that know LLVM's files make dependencies that others do not, which may be a cycle.
-quiet('Kconfig with LLVM', grep { /error|warning|^\tsymbol/ }
-	lines(qw(make -s -C), $tree, "O=$elsewhere/config", 'NM=echo llvm', 'AR=echo llvm',
-		'allnoconfig'));
+my @kconfig = lines(qw(make -s -C), $tree, "O=$elsewhere/config", 'NM=echo llvm', 'AR=echo llvm',
+	'allnoconfig');
+quiet('Kconfig with LLVM', $? ? @kconfig : grep { /error|warning|^\tsymbol/ } @kconfig);
 
 # What is bash or sh, what is perl
 my @shell = grep { first($_) =~ /^#!.*sh\b|^# shellcheck shell/ } @ours;

@@ -306,7 +306,8 @@ my @good;
 for my $flags ('-m64', '-m32') {
 	for ([ plain => $plain ], [ weak => $weak ], [ groups => $groups ]) {
 		my ($name, $source) = @$_;
-		my $bytes = compile("$name$flags", $source, $flags) or next;
+		my $bytes = compile("$name$flags", $source, $flags);
+		ok(defined $bytes, "$name $flags: compiles") or next;
 		my $f = look($bytes);
 		ok($f && calls($f), "$name $flags: has calls") or next;
 		push @good, { name => "$name $flags", bytes => $bytes, shoff => $f->{shoff},

@@ -216,11 +216,20 @@ LOG
 is_read('KUnit tests that should have run', "[    1.000000] fine\n",
 	"fail KUnit: no test ran\npass kernel log\n", 0, 'console --kunit');
 is_read('KUnit tests that need not', "[    1.000000] fine\n", "pass kernel log\n", 0, 'console');
+is_read('a line where another one was cut', "[    1.000000] text_si[    1.000001] WARNING: CPU: 0\n",
+	"fail kernel log: WARNING: CPU: 0\n", 0, 'console');
 
 my $one = "[    1.0]     # Subtest: marker\n[    1.0]     1..1\n" .
 	"[    1.0]     ok 1 one\n[    1.0] ok 1 marker\n";
 my $passed = "pass marker: one\n";
 my $lost = "fail KUnit: 2 suites planned, 1 ran\n";
+{
+	open my $file, '>', "$dir/suites" or die "$!";
+	print {$file} "fentry_set\nmarker\nimmediate\n";
+	close $file;
+}
+is_read('suites that should have run', $one, "${passed}fail KUnit: no test ran of fentry_set immediate\n" .
+	"pass kernel log\n", 0, "console --suites $dir/suites");
 is_read('fewer suites than planned', "[    1.0] 1..2\n$one", "$passed${lost}pass kernel log\n",
 	0, 'console');
 is_read('fewer than planned, then others', "[    1.0] 1..2\n${one}[    1.0] 1..1\n$one",

@@ -78,6 +78,14 @@ our_functions()
 		comm -12 - <(printf '%s\n' "$known")
 }
 
+# our_suites: the KUnit suites that the kernel of `make test` has
+our_suites()
+{
+	local files
+	mapfile -t files < <(sed -n "s,^\(arch/x86\|kernel\)/.*_test\.c$,$TREE/&,p" "$STAMPS/overlay.list")
+	perl -0777 -ne 'print "$_\n" for /struct kunit_suite \w+ = \{\s*\.name\s*= "(\w+)"/g' "${files[@]}"
+}
+
 # read_results NAME COLLECTION STATUS APPEND: those of the machine that ended
 read_results()
 {
@@ -97,7 +105,16 @@ read_results()
 		;;
 	esac
 	[ "$2" != host ] || return 0
-	case " $4 " in *' kunit.enable=1 '*) kunit=(--kunit) ;; esac
+	case " $4 " in
+	*' kunit.filter_glob='*) kunit=(--kunit) ;;
+	*' kunit.enable=1 '*)
+		kunit=(--kunit)
+		if [ "$GROUP" = plain ]; then
+			our_suites >"$base.suites"
+			kunit+=(--suites "$base.suites")
+		fi
+		;;
+	esac
 	# It also reports races of the base.
 	if has KCSAN 2>/dev/null; then
 		our_functions >"$base.ours"
@@ -114,11 +131,12 @@ judged()
 	log=$(short "$LOG/test-$(machine_id "$1").out")
 	[ "$GROUP" = plain ] || part=(--part)
 	case $2 in
-	text_sites)
+	text_sites | host)
+		[ "$2" != host ] || part=()
 		"$results" judge "${part[@]}" --list <(grep "^$(machine_id "$1"): " "$skips" || :) \
 			--log "$log"
 		;;
-	counts | fleet | picture | kunit | host) cat ;;
+	counts | fleet | picture | kunit) cat ;;
 	*) "$results" judge --list <(listed "$@") --log "$log" ;;
 	esac
 }
