@@ -54,7 +54,9 @@ endif
 unexport ARCH
 
 # A first look is had with a small kernel, until there is the one that is tested.
-BUILT_ALREADY = $(wildcard build/stamps/kernel-$(or $(ENGINE),text_sites)$(addprefix -,$(VARIANT)))
+OF = $(if $(BASE),-of-$(notdir $(realpath $(BASE))))
+BUILT_ALREADY = $(wildcard build/stamps$(if $(filter base,$(ENGINE)),-base)$(OF)/kernel-$(or \
+	$(ENGINE),text_sites)$(addprefix -,$(VARIANT))$(OF))
 SMALL. = small
 SMALL.i386 = i386_small
 run shell kernelconfig: VARIANT := $(or $(if $(BUILT_ALREADY),,$(SMALL.$(VARIANT))),$(VARIANT))
@@ -104,7 +106,7 @@ help:
 	@echo '                    there, with this kernel and with Debian'"'"'s own'
 	@echo 'make bench          count what tracing costs, with this engine and in the base'
 	@echo 'make bench-native   measure on this processor what can run outside of a kernel'
-	@echo 'make clean          remove what was built, but not the compiler cache'
+	@echo 'make clean          remove what was built, but not the compiler cache and build/share'
 	@echo 'make distclean      remove build/'
 	@echo
 	@echo 'ENGINE=text_sites   or classic: the base'"'"'s own tracing engine; or base: the base'

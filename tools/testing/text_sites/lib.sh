@@ -19,6 +19,7 @@ ENGINE=${ENGINE:-$(of_variant engine)}
 ENGINE=${ENGINE:-text_sites}
 COMPILER=$(of_variant compiler)
 COMPILER=${COMPILER:-gcc}
+LINKER=$(of_variant linker)
 # The architecture, by its name in the kernel and in Debian, and where its programs are;
 # nothing: this one, and those of this system
 KARCH=$(of_variant arch)
@@ -192,6 +193,7 @@ kbuild()
 	compiler_cache
 	[ -z "$KARCH" ] || arch=(ARCH="$KARCH")
 	! foreign || arch+=(CROSS_COMPILE="${COMPILER%gcc*}")
+	[ -z "$LINKER" ] || arch+=(LD="$LINKER")
 	make -C "$TREE" O="$OUT" CC="$COMPILER" LOCALVERSION="$LOCALVERSION" V="$V" \
 		"${arch[@]}" --no-print-directory "$@"
 )

@@ -220,6 +220,7 @@ put("$build/patched/kernel/two.c", "2 1/2\n");
 fails('an edited file', "$steps tree", qr{^tree: \S+patched has changes that are not committed: .*make patches}, 1);
 fails('  is not lost', "$steps patches", qr{^patches: \S+patched has changes that are not committed}, 1);
 works('a commit', "$git commit -qam 'one more' -m 'Says why.'");
+fails('  is not lost by make clean', "$steps clean", qr{^clean: \S+patched has commits that are not in patches/}, 1);
 fails('  is not lost, either', "$steps tree", qr{^tree: \S+patched has commits that are not in patches/}, 1);
 put("$top/patches/0001-good.patch", mail('good as gold', $good));
 fails('and patches that were edited meanwhile', "$steps patches", qr{^patches: patches/ has changed}, 1);

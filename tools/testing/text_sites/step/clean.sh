@@ -1,6 +1,12 @@
 #!/bin/bash
-# Removes what was built; the compiler's cache stays.
+# Removes what was built; the compiler's cache stays, and what users put into the shared folder.
 set -eu
 . "$(dirname "$0")/../lib.sh"
+log=/dev/null
+. "$HARNESS/repository.sh"
 
-find "$BUILD" -mindepth 1 -maxdepth 1 ! -name ccache ! -name lock -exec rm -rf {} +
+for PATCHED in "$BUILD"/patched{,-*}; do
+	STAMPS=$BUILD/stamps${PATCHED#"$BUILD/patched"}
+	no_edits
+done
+find "$BUILD" -mindepth 1 -maxdepth 1 ! -name ccache ! -name lock ! -name share -exec rm -rf {} +

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Removes the build folder.
 set -eu
-. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/clean.sh"
 
 rm -rf "$BUILD"
