@@ -1,7 +1,7 @@
 #!/bin/bash
 # Reads the source as maintainers do: compiles with W=1 and with sparse what is ours, the
-# selftests by their own Makefile, a kernel's configuration with text_sites.config, and the
-# documents. In a build folder of its own, as W=1 changes every command. What reads the source
+# selftests by their own Makefile, a kernel's configuration with text_sites.config, what is ours in
+# a kernel with hardly anything else, and the documents. In a build folder of its own, as W=1 changes every command. What reads the source
 # without compiling it is host/check.t.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
@@ -110,6 +110,30 @@ check_config()
 	ends "make text_sites.config" "$log" "$why"
 }
 
+# What is ours, with neither modules nor SMP nor anything else that it can do without
+check_least()
+{
+	local log=$LOG/check-least.log why='' option
+	mkdir -p "$out/least"
+	for option in 64BIT FTRACE FUNCTION_TRACER DYNAMIC_FTRACE FTRACE_ENGINE_TEXT_SITES \
+		FUNCTION_GRAPH_TRACER FUNCTION_PROFILER STACK_TRACER JUMP_FUNCTION \
+		IMMEDIATE_VALUES MARKERS KUNIT KUNIT_ALL_TESTS; do
+		echo "CONFIG_$option=y"
+	done >"$out/least.config"
+	expected=201
+	if ! kbuild least KCONFIG_ALLCONFIG="$out/least.config" allnoconfig >"$log" 2>&1; then
+		why="cannot configure: $(first_error "$log")"
+	elif ! logged "$log" "compiling without modules and SMP" \
+		kbuild least -k -j"$JOBS" W=1 kernel/trace/ kernel/text_site/ arch/x86/kernel/fentry/ \
+		arch/x86/kernel/text_site/ kernel/{immediate,jump_function,marker,marker_text}.o \
+		kernel/{immediate,jump_function,marker}_test.o; then
+		why="does not compile: $(first_error "$log")"
+	else
+		why=$(our_warnings "$log" | sed -n 1p)
+	fi
+	ends "without modules and SMP" "$log" "$why"
+}
+
 # Those of the kernel's documents that ours are among, as references are checked, too
 check_documents()
 {
@@ -136,6 +160,7 @@ main()
 	check_config
 	check_selftests
 	check_objects
+	check_least
 	check_documents
 	keep check "$of" <"$results"
 }
