@@ -41,7 +41,7 @@ one()
 	prove -v "$1" >"$log" 2>&1 </dev/null || status=$?
 	"$HARNESS/results" read --label "host/$name" --log "$(short "$log")" \
 		--status "$status" <"$log" |
-		"$HARNESS/results" judge --log "$(short "$log")" \
+		"$HARNESS/results" judge --part --log "$(short "$log")" \
 			--list <(grep "^host/$name: " "$HARNESS/skips.tab" || :) \
 			>"$LOG/host-$name.results"
 	keep "host-$name" "$2" <"$LOG/host-$name.results"
