@@ -12,8 +12,8 @@
  * (off), for when kernel.ftrace_enabled is 0 and for modules that are not ready.
  *
  * If there is no memory for a set, there are too many, or its trampoline would be too
- * large, its sites get a set that all such combinations share. Its trampoline finds the callbacks by asking every ops: that
- * is slow, but no switch fails for want of memory.
+ * large, its sites get a set that all such combinations share. Its trampoline finds the
+ * callbacks by asking every ops: that is slow, but no switch fails for want of memory.
  *
  * Everything here is under ftrace_lock, unless it says otherwise.
  */

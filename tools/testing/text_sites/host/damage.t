@@ -79,6 +79,7 @@ sub compile
 	my $is_asm = $source =~ /^\t\./;
 	my $file = "$dir/$name." . ($is_asm ? 's' : 'c');
 
+	$source =~ s/\.quad/.long/ if $flags eq '-m32';
 	put($file, $source);
 	my $c = $is_asm ? '' : '-O2 -pg -mfentry -fno-pie -ffunction-sections';
 	system("gcc $flags $c -c $file -o $dir/$name.o 2>$dir/errors") == 0 or return;
