@@ -661,13 +661,10 @@ sub live_sites {
 # the whole table. An image that is no kernel has no such symbols.
 sub sites_in_text {
 	my ($f, @sites) = @_;
-	my ($st_name, $shndx, $value) = @{$f->{symbols}}{qw(st_name st_shndx st_value)};
-	my @range = map {
-		[ map { $value->[$_] } grep { $shndx->[$_] } find_name($f->{strings}, $_, $st_name) ]
-	} qw(_stext _etext __init_begin __init_end);
-	my ($stext, $etext, $init, $init_end) = map { @$_ == 1 ? $_->[0] : 0 } @range;
-	return @sites unless $etext;
+	return @sites unless find_name($f->{strings}, '_stext', $f->{symbols}{st_name});
 
+	my ($stext, $etext, $init, $init_end) = map { symbol_value($f, $_) }
+		qw(_stext _etext __init_begin __init_end);
 	my (@inside, %outside);
 	for my $site (@sites) {
 		if ($site >= $stext && $site < $etext || $site >= $init && $site < $init_end) {
