@@ -6,8 +6,8 @@
  * kind of instruction found there how many hold it. Kernel text is read from
  * /proc/kcore, which has the form of the programs: it is compiled for the kernel's width.
  *
- * site_text KIND: prints the lines of those that hold it instead. There must be text at one of
- * the addresses at least.
+ * site_text KIND: prints the lines of those that hold it instead. It fails if none of the
+ * addresses can be read.
  *
  * site_text START END: writes the text between these addresses.
  */
@@ -108,7 +108,7 @@ static int dump_text(int fd, unsigned long addr, unsigned long end)
 
 int main(int argc, char **argv)
 {
-	unsigned long count[NR_KINDS] = { 0 }, other = 0, unreadable = 0;
+	unsigned long count[NR_KINDS] = { 0 }, other = 0, unreadable = 0, readable = 0;
 	const char *only = argc == 2 ? argv[1] : NULL;
 	int fd = open("/proc/kcore", O_RDONLY);
 	char line[512];
@@ -128,6 +128,7 @@ int main(int argc, char **argv)
 			unreadable++;
 			continue;
 		}
+		readable++;
 		for (i = 0; i < NR_KINDS; i++) {
 			if (!memcmp(bytes, kinds[i].bytes, kinds[i].len))
 				break;
@@ -141,11 +142,8 @@ int main(int argc, char **argv)
 				bytes[1], bytes[2], bytes[3], bytes[4]);
 	}
 
-	if (only) {
-		for (i = 0; i < NR_KINDS; i++)
-			other += count[i];
-		return other ? 0 : 1;
-	}
+	if (only)
+		return !readable;
 	for (i = 0; i < NR_KINDS; i++) {
 		if (count[i])
 			printf("%s %lu\n", kinds[i].name, count[i]);

@@ -81,9 +81,8 @@ our_functions()
 # our_suites: the KUnit suites that the kernel of `make test` has
 our_suites()
 {
-	local files
-	mapfile -t files < <(sed -n "s,^\(arch/x86\|kernel\)/.*_test\.c$,$TREE/&,p" "$STAMPS/overlay.list")
-	perl -0777 -ne 'print "$_\n" for /struct kunit_suite \w+ = \{\s*\.name\s*= "(\w+)"/g' "${files[@]}"
+	sed -n "s,^\(arch/x86\|kernel\)/.*_test\.c$,$TREE/&,p" "$STAMPS/overlay.list" |
+		xargs -d '\n' "$results" suites
 }
 
 # read_results NAME COLLECTION STATUS APPEND: those of the machine that ended
@@ -129,10 +128,9 @@ judged()
 {
 	local log part=()
 	log=$(short "$LOG/test-$(machine_id "$1").out")
-	[ "$GROUP" = plain ] || part=(--part)
+	[ "$GROUP" = plain ] || [ "$2" = host ] || part=(--part)
 	case $2 in
 	text_sites | host)
-		[ "$2" != host ] || part=()
 		"$results" judge "${part[@]}" --list <(grep "^$(machine_id "$1"): " "$skips" || :) \
 			--log "$log"
 		;;
