@@ -84,7 +84,7 @@ static void site_prepare(struct text_site_table *table, struct text_site *site,
 		text_site_mark(table, site);
 }
 
-/* Is a function there for as long as the jump functions of a table? They are in no init text. */
+/* Is a function there for as long as a table's jump functions? None of these is in init text. */
 static bool stays_for(const struct text_site_table *table, unsigned long func)
 {
 	if (__is_kernel_text(func))

@@ -656,9 +656,9 @@ sub live_sites {
 	return @live;
 }
 
-# Returns those sites that are in the kernel's text, and warns of the others: the linker puts code
-# behind it of which its script knows no section (-ffunction-sections), and the kernel would refuse
-# the whole table. An image that is no kernel has no such symbols.
+# Returns the sites that are in the kernel's text, and warns of the others. The linker puts
+# sections that its script does not name (-ffunction-sections) behind that text, and the kernel
+# refuses a table with a site there. Only a kernel has these symbols.
 sub sites_in_text {
 	my ($f, @sites) = @_;
 	return @sites unless find_name($f->{strings}, '_stext', $f->{symbols}{st_name});

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/functions.sh"
 
-# The engine finds a breakpoint here, and says that there are sites that it cannot switch.
+# The engine is expected to report the breakpoint, and sites that it cannot switch.
 # shellcheck disable=SC2034 # for functions.sh
 WRONG_TEXT='is still jumped into'
 

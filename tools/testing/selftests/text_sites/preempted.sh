@@ -59,8 +59,9 @@ preempted_while_tracers_come_and_go()
 	stop_endless
 }
 
-# Stacks of tasks that ran on CPU 1 until preemption was switched on in return_to_handler: how many
-# there are, and how many end there. A task that an interrupt preempts may be about to return from it.
+# Stacks of tasks that ran on CPU 1 until they were preempted in return_to_handler, when it
+# switched preemption on: how many there are, and how many end there. Those of tasks that an
+# interrupt preempts do not count: they may be about to return from it.
 stacks()
 {
 	awk '

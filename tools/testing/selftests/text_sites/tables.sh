@@ -4,7 +4,7 @@
 
 . "$(dirname "$0")/functions.sh"
 
-# Text that is not what a damaged table says is no fault of the kernel.
+# The kernel is expected to report text that does not match a damaged table.
 # shellcheck disable=SC2034 # for functions.sh
 WRONG_TEXT='is still jumped into|its sites are not switched'
 

@@ -113,7 +113,7 @@ stack_traces_go_through_trampolines()
 	echo 0 > tracing_on
 	echo 0 > options/func_stack_trace
 	grep -A3 '<stack trace>' trace | grep -q '=> vfs_read' || fail "$(head -n30 trace)"
-	# Trampolines have no names. Without ORC, the tracer leaves out one function more: them.
+	# Without ORC, the tracer skips one entry more, which is the trampoline's.
 	! configured UNWINDER_ORC ||
 		grep -A2 '<stack trace>' trace | grep -qF '=> [FTRACE TRAMPOLINE]' ||
 		fail "$(head -n30 trace)"

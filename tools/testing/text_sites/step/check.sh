@@ -1,8 +1,8 @@
 #!/bin/bash
 # Reads the source as maintainers do: compiles with W=1 and with sparse what is ours, the
-# selftests by their own Makefile, a kernel's configuration with text_sites.config, what is ours in
-# a kernel with hardly anything else, and the documents. In a build folder of its own, as W=1 changes every command. What reads the source
-# without compiling it is host/check.t.
+# selftests by their own Makefile, a kernel's configuration with text_sites.config, what is ours
+# in a kernel with hardly anything else, and the documents. In a build folder of its own, as W=1
+# changes every command. What reads the source without compiling it is host/check.t.
 set -eu -o pipefail
 . "$(dirname "$0")/../lib.sh"
 log=$LOG/check.log

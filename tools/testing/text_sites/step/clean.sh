@@ -7,7 +7,7 @@ log=/dev/null
 
 for PATCHED in "$BUILD"/patched{,-*}; do
 	STAMPS=$BUILD/stamps${PATCHED#"$BUILD/patched"}
-	# One that was not made to its end has nothing of anybody's.
+	# Nobody has committed anything to one that was not finished.
 	case $PATCHED in *.new) ;; *) no_edits ;; esac
 done
 find "$BUILD" -mindepth 1 -maxdepth 1 ! -name ccache ! -name lock ! -name share -exec rm -rf {} +
