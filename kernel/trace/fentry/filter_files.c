@@ -130,6 +130,16 @@ static struct filter_file *filter_file(struct file *filp)
 	return ((struct seq_file *)filp->private_data)->private;
 }
 
+/* Change the filter as the word says that has been written. */
+static int take_word(struct filter_file *file)
+{
+	const int ret = file->word(file, file->parser.buffer);
+
+	file->no_memory = ret == -ENOMEM;
+	trace_parser_clear(&file->parser);
+	return ret;
+}
+
 /**
  * ftrace_filter_write - write to a file with a filter
  * @filp: opened by ftrace_regex_open()
@@ -138,8 +148,8 @@ static struct filter_file *filter_file(struct file *filp)
  * @ppos: position in the file
  *
  * Return: how many bytes were taken: up to the end of one word. -EINVAL if a
- * pattern matches nothing or a word is no good, -ENODEV after ftrace_kill(),
- * -EFAULT, -ENOMEM, or the error of a command.
+ * pattern matches nothing or a word is no good, -ENODEV after ftrace_kill(), -EFAULT,
+ * -ENOMEM (see ftrace_regex_release()), or the error of a command.
  */
 ssize_t ftrace_filter_write(struct file *filp, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
@@ -154,10 +164,8 @@ ssize_t ftrace_filter_write(struct file *filp, const char __user *ubuf, size_t c
 
 	guard(mutex)(&file->lock);
 	read = trace_get_user(&file->parser, ubuf, cnt, ppos);
-	if (read >= 0 && trace_parser_loaded(&file->parser) && !trace_parser_cont(&file->parser)) {
-		ret = file->word(file, file->parser.buffer);
-		trace_parser_clear(&file->parser);
-	}
+	if (read >= 0 && trace_parser_loaded(&file->parser) && !trace_parser_cont(&file->parser))
+		ret = take_word(file);
 	return ret < 0 ? ret : read;
 }
 
@@ -180,6 +188,9 @@ ssize_t ftrace_notrace_write(struct file *filp, const char __user *ubuf, size_t 
  * @inode: of the file
  * @filp: opened by ftrace_regex_open()
  *
+ * Not if there was no memory for the last word: if the file has been truncated, the filter
+ * may be empty now, and then everything would be traced.
+ *
  * Return: 0.
  */
 int ftrace_regex_release(struct inode *inode, struct file *filp)
@@ -193,10 +204,10 @@ int ftrace_regex_release(struct inode *inode, struct file *filp)
 	if ((filp->f_mode & FMODE_WRITE) && !fentry_dead) {
 		/* The last word may have no white space behind it. */
 		if (trace_parser_loaded(&file->parser))
-			ret = file->word(file, file->parser.buffer);
+			take_word(file);
 		guard(mutex)(file->slot_lock);
-		if (ret != -ENOMEM)
-			ret = file->commit(file, no_free_ptr(file->filter));
+		ret = file->no_memory ? -ENOMEM :
+					file->commit(file, no_free_ptr(file->filter));
 	}
 	/* Closing a file has no way to fail. */
 	if (ret)

@@ -21,7 +21,8 @@ struct fentry_filter;
  *	an error
  * @filter: a copy of the filter in use when the file was opened, with the changes
  * @parser: the word that is being written
- * @lock: keeps @filter and @parser from changing, before ftrace_lock
+ * @no_memory: there was none for the last word: @filter is not what was asked for
+ * @lock: keeps @filter, @parser and @no_memory from changing, before ftrace_lock
  */
 struct filter_file {
 	struct ftrace_hash __rcu	**slot;
@@ -34,6 +35,7 @@ struct filter_file {
 
 	struct fentry_filter		*filter;
 	struct trace_parser		parser;
+	bool				no_memory;
 	struct mutex			lock;		/* see above */
 };
 

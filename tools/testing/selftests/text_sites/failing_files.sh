@@ -38,12 +38,22 @@ put()
 # fails. Without any memory it can do neither, and says so.
 given_up() { dmesg | grep -c 'function_graph: stopped, as it cannot be registered again' || :; }
 
+# A filter is put into use when its file is closed, which has no way to fail.
+not_set() { dmesg | grep -c 'a filter could not be set (-12), it stays as it was' || :; }
+
 put_back()
 {
-	local now what; now=$(state)
+	local now what stays=''
+	now=$(state)
 	# shellcheck disable=SC2154 # of each() and try() in failing_functions.sh
 	what="$file, '$new', allocation $n$mode, $said, error $error"
-	if [ "$error" = 0 ]; then
+	if [[ $file = *set_ftrace_* || $file = *set_graph_* || $file = *stack_trace_filter ]]; then
+		[ "$(not_set)" = "$(< /tmp/failing_not_set)" ] || stays=1
+		not_set > /tmp/failing_not_set
+	fi
+	if [ -n "$stays" ]; then
+		equal "$what, which the log has" "$now" "$before"
+	elif [ "$error" = 0 ]; then
 		equal "$what" "$now" "$after"
 	elif [ "$mode" = - ] && [ "$(given_up)" -gt "$(< /tmp/failing_given_up)" ]; then
 		given_up > /tmp/failing_given_up
@@ -77,6 +87,7 @@ change()
 	[ "$before" != "$after" ] || fail "$file: '$old' and '$new' are the same"
 	put "$old"
 	given_up > /tmp/failing_given_up
+	not_set > /tmp/failing_not_set
 	each put_back "$how" "$file" "$new"
 	put "$new"
 }
@@ -299,6 +310,28 @@ users_of_the_graph_come_and_go()
 	end_tracing
 }
 
+# What the functions are that both want, or one of them, has to be found anew each time.
+filters_of_users_of_the_graph_change()
+{
+	local dir=instances/failing filter
+	begin_tracing
+	[ -e set_graph_function ] || skip "no function graph tracer"
+	mkdir $dir
+	echo 'vfs_r*' > $dir/set_ftrace_filter
+	echo function_graph > current_tracer
+	echo function_graph > $dir/current_tracer
+	for filter in set_ftrace_filter $dir/set_ftrace_filter; do
+		change $filter 'vfs_r*' 'vfs_w*'
+		echo 'vfs_*' > $filter
+		how=append change $filter '!vfs_w*' 'vfs_w*'
+		change ${filter/filter/notrace} '' 'vfs_r*'
+		echo > ${filter/filter/notrace}
+	done
+	echo nop > $dir/current_tracer
+	rmdir $dir
+	end_tracing
+}
+
 events_go()
 {
 	begin_tracing
@@ -386,5 +419,5 @@ run_tests the_function_tracer_has_options the_graph_tracer_has_options tracers_g
 	the_profiler_and_the_stack_tracer_go the_times_of_functions_are_sorted buffers_change \
 	sub_buffers_change_beside_a_snapshot \
 	files_of_the_buffer_change an_instance_has_its_own_files \
-	users_of_the_graph_come_and_go events_go commands_of_events_come_and_go probes_go \
+	users_of_the_graph_come_and_go filters_of_users_of_the_graph_change events_go commands_of_events_come_and_go probes_go \
 	markers_come_and_go the_size_of_a_round_changes
