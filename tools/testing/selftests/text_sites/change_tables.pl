@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # change_tables.pl MODULE.ko [TABLE...]: loads the module with everything changed that its
 # tables of text sites can hold, one thing at a time: each byte, records dropped, twice, in
-# another order, and the sections themselves. The kernel either loads it, or refuses it
-# with EINVAL and a message; nothing may make it complain. Prints what is not so, and counts.
-# A TABLE:ADDRESS has what is referred to in the table be there, in hex; that is refused.
+# another order, a part of one more or less, and the sections themselves. The kernel either
+# loads it, or refuses it with EINVAL and a message; nothing may make it complain. Prints what
+# is not so, and counts. A TABLE:ADDRESS has what is referred to in the table be there, in hex;
+# that is refused.
 #
 # change_tables.pl MODULE.ko any NUMBER SEED: with so many changes that are made at random:
 # several at a time, and tables that are put together anew.
@@ -411,10 +412,11 @@ for my $table (@tables) {
 		try("$table: records @{[$i - 1]} and $i swapped", 'right', $swapped);
 	}
 
-	for my $less (1, 2, 4) {
+	# What is behind it in the file belongs to another section.
+	for my $more (-4, -2, -1, 1, 2, 4) {
 		my $module = $file;
-		set_header($module, $table, $SIZE, $size - $less);
-		try("$table: $less bytes less", $record{$table} > $less || $refs ne $table ? 'refused' : '', $module);
+		set_header($module, $table, $SIZE, $size + $more);
+		try("$table: $more bytes more", $record{$table} > abs($more) || $refs ne $table ? 'refused' : '', $module);
 	}
 	my $module = $file;
 	set_header($module, $table, $FLAGS, 2);
