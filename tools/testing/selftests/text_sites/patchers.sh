@@ -297,11 +297,13 @@ functions_of()
 	awk -v module="[$1]" '$2 ~ /^[tT]$/ && $4 == module { print $1 }' /proc/kallsyms | sort
 }
 
-# module_text NAME: from its first function to where its last one begins
+# module_text NAME: from its first function to the end of the page in which its last one begins
 module_text()
 {
-	# shellcheck disable=SC2046 # two words
-	"$HERE/site_text" $(functions_of "$1" | sed -n '1p;$p')
+	local functions
+	mapfile -t functions < <(functions_of "$1")
+	[ ${#functions[@]} -gt 0 ] || return 0
+	"$HERE/site_text" "${functions[0]}" "$(printf '%x' $(((0x${functions[-1]} | 4095) + 1)))"
 }
 
 # text_to DIRECTORY: what all of it is now
