@@ -21,7 +21,7 @@ esac
 # What is told about functions that are not ours does not count, nor do allocations that are
 # kept for the next time: pages of targets, the map's leaves, and stacks of return addresses.
 OURS='fentry_|ftrace_|text_site_|text_target|text_areas|marker|imv_|dynfunc|tracepoint_|tracing_|fgraph_|graph_keep|trace_'
-KEPT='text_target_reserve|map_lead|area_index|chunk_|alloc_retstack|copy_process|ring_buffer|trace_find_cmdline|trace_alloc_tgid|saved_cmdlines|seq_read|single_open|kernfs'
+KEPT='text_target_reserve|map_lead|area_index|chunk_|alloc_retstack|copy_process|trace_find_cmdline|trace_alloc_tgid|saved_cmdlines'
 
 # Allocations that may sleep fail as well; what failed is not printed. Those of tasks that
 # are to fail do so each time.
