@@ -20,7 +20,7 @@ esac
 
 # What is told about functions that are not ours does not count, nor do allocations that are
 # kept for the next time: pages of targets, the map's leaves, and stacks of return addresses.
-OURS='fentry_|ftrace_|text_site_|text_target|text_areas|marker|imv_|dynfunc|tracepoint_|tracing_|fgraph_|graph_keep|trace_'
+OURS='ring_buffer|fentry_|ftrace_|text_site_|text_target|text_areas|marker|imv_|dynfunc|tracepoint_|tracing_|fgraph_|graph_keep|trace_'
 KEPT='text_target_reserve|map_lead|area_index|chunk_|alloc_retstack|copy_process|trace_find_cmdline|trace_alloc_tgid|saved_cmdlines'
 
 # Allocations that may sleep fail as well; what failed is not printed. Those of tasks that
@@ -132,7 +132,8 @@ consistent()
 
 can_see_leaks() { [ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || [ -e $DEBUG/kmemleak ]; }
 
-# allocated: what there is of ours, by who has allocated it, as "NUMBER WHERE"
+# allocated: what there is of ours, by who has allocated it, as "NUMBER WHERE". A snapshot swaps
+# buffers: it makes no difference for which one a page of them was allocated.
 allocated()
 {
 	local file
@@ -140,6 +141,8 @@ allocated()
 		[ ! -e "$file" ] || cat "$file"
 	done | awk -v ours="$OURS" -v kept="$KEPT" '
 		function end() {
+			sub(/ (__rb_allocate_pages|rb_allocate_cpu_buffer|__ring_buffer_alloc) .*/,
+				" ring_buffer", stack)
 			if (n && stack ~ ours && stack !~ kept)
 				count[stack] += n
 			n = 0
