@@ -556,7 +556,8 @@ put("$dir/machines.tab", "# GROUP\nplain dead single 2 60 - all\n");
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/\nFAIL dead: run: ran no tests, status 125 .*\n1 passed, 1 failed\n\z/, 'a machine that dies is a test that failed');
 isnt($status, 0, '  and fails');
-like($out, qr/^test-machine: dead: booting, 1 of 1 \(log: /m, '  and how far it is');
+like($out, qr/^test-machine: dead: booting, 1 of 1, all until about \d\d:\d\d \(log: /m,
+	'  and how far it is, and about when it will have ended');
 ($out, $status) = run("PATH=$bin:\$PATH TS_MACHINES=$dir/machines.tab $steps test-begin test-machine test-end");
 like($out, qr/^test-machine: dead: booting, 1 of 1, all until \d\d:\d\d \(log: /m,
 	'  and the next time, when it will have ended');
@@ -686,7 +687,8 @@ END
 my $host = "$copy/steps test-begin test-host test-end";
 put("$top/kernel/read.c", "one\n");
 put("$top/kernel/other.c", "one\n");
-like(works('a test that needs no machine', $host), qr/\n1 passed, 0 failed\n\z/, '  passes');
+like(works('a test that needs no machine', $host),
+	qr/^test-host: toy, 1 of 1: 1 passed.*\n1 passed, 0 failed\n\z/ms, '  passes');
 put("$top/kernel/other.c", "two\n");
 like(works('  again', $host), qr/^test-host: toy: as before: 1 passed.*\n1 passed, 0 failed\n\z/ms,
 	'  is not run again, and counts');

@@ -31,7 +31,7 @@ of()
 # sums PATH...: of all files there
 sums() { find "$@" -type f -print0 | sort -z | xargs -0 sha256sum; }
 
-# one TEST OF: runs it, and keeps what it says
+# one TEST OF PLACE: runs it, and keeps what it says; PLACE says how far that is
 one()
 {
 	local name log status=0
@@ -45,25 +45,29 @@ one()
 			--list <(grep "^host/$name: " "$HARNESS/skips.tab" || :) \
 			>"$LOG/host-$name.results"
 	keep "host-$name" "$2" <"$LOG/host-$name.results"
-	say "$name: $("$HARNESS/results" brief "$RESULTS/host-$name")"
+	say "$name, $3: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 }
 
 # As many at once as there may be processes
 main()
 {
-	local test name of
+	local test tests=() name of i=0
 	# These take longest.
 	for test in "$HARNESS"/host/{check,model}.t "$HARNESS"/host/!(check|model).t; do
 		[ -e "$test" ] || continue
 		name=$(basename "$test" .t)
-		[ -n "$("$HARNESS/vm/pick" "$MACHINES" <<<"host-$name")" ] || continue
+		[ -z "$("$HARNESS/vm/pick" "$MACHINES" <<<"host-$name")" ] || tests+=("$test")
+	done
+	for test in "${tests[@]}"; do
+		name=$(basename "$test" .t)
+		i=$((i + 1))
 		of=$(of "$test")
 		if passed "host-$name" "$of"; then
 			say "$name: as before: $("$HARNESS/results" brief "$RESULTS/host-$name")"
 			continue
 		fi
 		room_in "$JOBS"
-		one "$test" "$of" &
+		one "$test" "$of" "$i of ${#tests[@]}" &
 		started 1
 	done
 	room_in 1
