@@ -83,7 +83,10 @@ static void filter_file_free(struct filter_file *file)
 
 DEFINE_FREE(filter_file, struct filter_file *, filter_file_free(_T))
 
-/* A file that is opened to be written anew starts empty. */
+/*
+ * A file that is opened to be written anew starts empty. After it has been opened, the flag is
+ * not there any more.
+ */
 static bool is_truncated(const struct file *filp)
 {
 	return (filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC);
@@ -105,10 +108,12 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 	if (!file || trace_parser_get_init(&file->parser, WORD_MAX))
 		return -ENOMEM;
 	mutex_init(&file->lock);
+	INIT_LIST_HEAD(&file->former);
+	file->anew = is_truncated(filp);
 
 	scoped_guard(mutex, file->slot_lock) {
 		now = rcu_dereference_protected(*file->slot, lockdep_is_held(file->slot_lock));
-		file->filter = fentry_filter_copy(is_truncated(filp) ? NULL : now);
+		file->filter = fentry_filter_copy(file->anew ? NULL : now);
 	}
 	if (!file->filter)
 		return -ENOMEM;
@@ -135,7 +140,7 @@ static int take_word(struct filter_file *file)
 {
 	const int ret = file->word(file, file->parser.buffer);
 
-	file->no_memory = ret == -ENOMEM;
+	file->no_memory |= ret == -ENOMEM;
 	trace_parser_clear(&file->parser);
 	return ret;
 }
@@ -188,8 +193,8 @@ ssize_t ftrace_notrace_write(struct file *filp, const char __user *ubuf, size_t 
  * @inode: of the file
  * @filp: opened by ftrace_regex_open()
  *
- * Not if there was no memory for the last word: if the file has been truncated, the filter
- * may be empty now, and then everything would be traced.
+ * The filter in use stays if there was no memory for one of the words: if the file was
+ * truncated, this one may be empty, and then everything would be traced.
  *
  * Return: 0.
  */
@@ -213,8 +218,13 @@ int ftrace_regex_release(struct inode *inode, struct file *filp)
 	if (ret)
 		pr_warn("a filter could not be set (%d), it stays as it was\n", ret);
 
-	if (file->tr)
+	if (file->tr) {
+		if (file->anew && (ret || fentry_dead))
+			fentry_waiting_put_back(file->tr, file->is_notrace, &file->former);
+		else
+			fentry_waiting_drop(&file->former);
 		trace_array_put(file->tr);
+	}
 	return 0;
 }
 
@@ -272,7 +282,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 	if (ret)
 		trace_array_put(file.tr);
 	else if (is_truncated(filp))
-		fentry_waiting_clear(file.tr, file.is_notrace);
+		fentry_waiting_take(file.tr, file.is_notrace, &filter_file(filp)->former);
 	return ret;
 }
 

@@ -21,7 +21,9 @@ struct fentry_filter;
  *	an error
  * @filter: a copy of the filter in use when the file was opened, with the changes
  * @parser: the word that is being written
- * @no_memory: there was none for the last word: @filter is not what was asked for
+ * @no_memory: there was none for one of the words: @filter is not what was asked for
+ * @anew: it was truncated when it was opened
+ * @former: what waited for modules then, if it was truncated
  * @lock: keeps @filter, @parser and @no_memory from changing, before ftrace_lock
  */
 struct filter_file {
@@ -35,7 +37,8 @@ struct filter_file {
 
 	struct fentry_filter		*filter;
 	struct trace_parser		parser;
-	bool				no_memory;
+	bool				no_memory, anew;
+	struct list_head		former;
 	struct mutex			lock;		/* see above */
 };
 

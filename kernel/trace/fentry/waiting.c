@@ -85,11 +85,36 @@ int fentry_waiting_change(struct trace_array *tr, const char *func, const char *
 				request_add(requests, func, module);
 }
 
+/* Moves all that waits in an instance to the list @taken, of the caller's. */
+void fentry_waiting_take(struct trace_array *tr, bool is_notrace, struct list_head *taken)
+{
+	guard(mutex)(&ftrace_lock);
+	list_splice_tail_init(fentry_waiting(tr, is_notrace), taken);
+}
+
+/* Has what was taken wait again, in place of what waits now. */
+void fentry_waiting_put_back(struct trace_array *tr, bool is_notrace, struct list_head *taken)
+{
+	struct list_head *requests = fentry_waiting(tr, is_notrace);
+
+	guard(mutex)(&ftrace_lock);
+	request_remove(requests, "*", NULL);
+	list_splice_init(taken, requests);
+}
+
+/* Drops what was taken. */
+void fentry_waiting_drop(struct list_head *taken)
+{
+	request_remove(taken, "*", NULL);
+}
+
 /* Drops all that waits in an instance. */
 void fentry_waiting_clear(struct trace_array *tr, bool is_notrace)
 {
-	guard(mutex)(&ftrace_lock);
-	request_remove(fentry_waiting(tr, is_notrace), "*", NULL);
+	LIST_HEAD(all);
+
+	fentry_waiting_take(tr, is_notrace, &all);
+	fentry_waiting_drop(&all);
 }
 
 /* Puts what waits for a module into the instance's filter. After an error, it waits on. */
@@ -123,7 +148,7 @@ static int requests_run(struct trace_array *tr, const char *modname, bool is_not
 	if (ret)
 		list_splice(&here, requests);
 	else
-		request_remove(&here, "*", NULL);
+		fentry_waiting_drop(&here);
 	return ret;
 }
 

@@ -332,6 +332,21 @@ filters_of_users_of_the_graph_change()
 	end_tracing
 }
 
+# What waits for a module waits on if the file is written anew and there is no memory.
+filters_that_wait_for_a_module_change()
+{
+	local dir=instances/failing
+	begin_tracing
+	mkdir $dir
+	echo 'vfs_r*:mod:no_such_module' > $dir/set_ftrace_filter
+	echo function > $dir/current_tracer
+	change $dir/set_ftrace_filter 'vfs_r*:mod:no_such_module' 'vfs_w*'
+	change $dir/set_ftrace_filter 'vfs_r*:mod:no_such_module' 'vfs_w*:mod:no_such_one'
+	echo nop > $dir/current_tracer
+	rmdir $dir
+	end_tracing
+}
+
 events_go()
 {
 	begin_tracing
@@ -419,5 +434,6 @@ run_tests the_function_tracer_has_options the_graph_tracer_has_options tracers_g
 	the_profiler_and_the_stack_tracer_go the_times_of_functions_are_sorted buffers_change \
 	sub_buffers_change_beside_a_snapshot \
 	files_of_the_buffer_change an_instance_has_its_own_files \
-	users_of_the_graph_come_and_go filters_of_users_of_the_graph_change events_go commands_of_events_come_and_go probes_go \
+	users_of_the_graph_come_and_go filters_of_users_of_the_graph_change \
+	filters_that_wait_for_a_module_change events_go commands_of_events_come_and_go probes_go \
 	markers_come_and_go the_size_of_a_round_changes
