@@ -412,11 +412,11 @@ for my $table (@tables) {
 		try("$table: records @{[$i - 1]} and $i swapped", 'right', $swapped);
 	}
 
-	# What is behind it in the file belongs to another section.
+	# What is behind it in the file is not its own.
 	for my $more (-4, -2, -1, 1, 2, 4) {
 		my $module = $file;
 		set_header($module, $table, $SIZE, $size + $more);
-		try("$table: $more bytes more", $record{$table} > abs($more) || $refs ne $table ? 'refused' : '', $module);
+		try(sprintf('%s: %+d bytes', $table, $more), $record{$table} > abs($more) || $refs ne $table ? 'refused' : '', $module);
 	}
 	my $module = $file;
 	set_header($module, $table, $FLAGS, 2);

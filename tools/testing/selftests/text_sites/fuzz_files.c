@@ -195,7 +195,7 @@ static const struct file {
 	{ "events/kprobes/enable",	"switch",	1, "KPROBE_EVENTS" },
 	{ "events/fprobes/enable",	"switch",	1, "FPROBE_EVENTS" },
 	{ "events/tracepoints/enable",	"switch",	1, "FPROBE_EVENTS" },
-	{ "events/eprobes/enable",	"switch",	1, "DYNAMIC_EVENTS" },
+	{ "events/eprobes/enable",	"switch",	1, "PROBE_EVENTS" },
 	{ "events/uprobes/enable",	"switch",	1, "UPROBE_EVENTS" },
 	{ "events/synthetic/enable",	"switch",	1, "SYNTH_EVENTS" },
 	{ "set_graph_function",		"globs",	0, "FUNCTION_GRAPH_TRACER" },
