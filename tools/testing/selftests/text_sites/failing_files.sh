@@ -364,7 +364,7 @@ events_go()
 
 commands_of_events_come_and_go()
 {
-	local event=events/sched/sched_process_wait command every gone
+	local event=events/sched/sched_process_wait command first every gone
 	begin_tracing
 	for command in traceon stacktrace snapshot enable_event:sched:sched_process_fork \
 		disable_event:sched:sched_process_exec hist:keys=pid; do
@@ -372,9 +372,9 @@ commands_of_events_come_and_go()
 		[ "$command" != snapshot ] || [ -e snapshot ] || continue
 		# A histogram allocates its thousands of entries when it is created, and may be
 		# gone although removing it has failed.
-		every='' gone=''
+		first='' every='' gone=''
 		# shellcheck disable=SC2034 # of each() in failing_functions.sh
-		[ "${command%%:*}" != hist ] || every=1000 gone=or-done
+		[ "${command%%:*}" != hist ] || first=40 every=1000 gone=or-done
 		# Each line is added to those there are.
 		change $event/trigger "!$command" "$command"
 		change $event/trigger "$command" "!$command" $gone

@@ -215,7 +215,7 @@ one_by_one()
 			[ "$said" != none ] || break
 			case $all_fail$mode in
 			alone | both | both-) ;;
-			*) [ $n -lt 8 ] || step=${every:-5} ;;
+			*) [ $n -lt "${first:-8}" ] || step=${every:-5} ;;
 			esac
 			[ "$error" != 0 ] || continue
 			try 0 "$@"
@@ -239,8 +239,8 @@ no_leaks()
 	nothing_leaked 3
 }
 
-# [every=N] [alone=1] each CHECK WHAT...: WHAT with all of its allocations failing one by one. It
-# works before that, and when it has not.
+# [first=N] [every=N] [alone=1] each CHECK WHAT...: WHAT with all of its allocations failing one by
+# one. It works before that, and when it has not.
 each()
 {
 	local total error
