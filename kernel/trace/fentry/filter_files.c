@@ -84,15 +84,6 @@ static void filter_file_free(struct filter_file *file)
 DEFINE_FREE(filter_file, struct filter_file *, filter_file_free(_T))
 
 /*
- * A file that is opened to be written anew starts empty. After it has been opened, the flag is
- * not there any more.
- */
-static bool is_truncated(const struct file *filp)
-{
-	return (filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC);
-}
-
-/*
  * Open a file with a filter; @template has the members up to commit. Goes with
  * ftrace_filter_write(), seq_read(), tracing_lseek() and ftrace_regex_release(), which
  * puts the instance. Returns 0 or -ENOMEM.
@@ -109,7 +100,8 @@ int fentry_filter_file_open(struct file *filp, const struct filter_file *templat
 		return -ENOMEM;
 	mutex_init(&file->lock);
 	INIT_LIST_HEAD(&file->former);
-	file->anew = is_truncated(filp);
+	/* The VFS clears O_TRUNC when the file has been opened. */
+	file->anew = (filp->f_mode & FMODE_WRITE) && (filp->f_flags & O_TRUNC);
 
 	scoped_guard(mutex, file->slot_lock) {
 		now = rcu_dereference_protected(*file->slot, lockdep_is_held(file->slot_lock));
@@ -135,7 +127,7 @@ static struct filter_file *filter_file(struct file *filp)
 	return ((struct seq_file *)filp->private_data)->private;
 }
 
-/* Change the filter as the word says that has been written. */
+/* Apply the word that has been written. */
 static int take_word(struct filter_file *file)
 {
 	const int ret = file->word(file, file->parser.buffer);
@@ -194,7 +186,7 @@ ssize_t ftrace_notrace_write(struct file *filp, const char __user *ubuf, size_t 
  * @filp: opened by ftrace_regex_open()
  *
  * The filter in use stays if there was no memory for one of the words: if the file was
- * truncated, this one may be empty, and then everything would be traced.
+ * truncated, its copy may be empty, and putting that into use would trace everything.
  *
  * Return: 0.
  */
@@ -281,7 +273,7 @@ int ftrace_regex_open(struct trace_array *tr, struct ftrace_ops *ops, int flag,
 		return ret;
 	if (ret)
 		trace_array_put(file.tr);
-	else if (is_truncated(filp))
+	else if (filter_file(filp)->anew)
 		fentry_waiting_take(file.tr, file.is_notrace, &filter_file(filp)->former);
 	return ret;
 }

@@ -21,9 +21,9 @@ struct fentry_filter;
  *	an error
  * @filter: a copy of the filter in use when the file was opened, with the changes
  * @parser: the word that is being written
- * @no_memory: there was none for one of the words: @filter is not what was asked for
- * @anew: it was truncated when it was opened
- * @former: what waited for modules then, if it was truncated
+ * @no_memory: a word failed for lack of memory, so @filter must not be put into use
+ * @anew: it was truncated when it was opened, so @filter started empty
+ * @former: what waited for modules before a truncation, to be put back on failure
  * @lock: keeps @filter, @parser and @no_memory from changing, before ftrace_lock
  */
 struct filter_file {

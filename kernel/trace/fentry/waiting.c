@@ -85,36 +85,34 @@ int fentry_waiting_change(struct trace_array *tr, const char *func, const char *
 				request_add(requests, func, module);
 }
 
-/* Moves all that waits in an instance to the list @taken, of the caller's. */
+/* Drops all requests of a list: an instance's, under ftrace_lock, or the caller's own. */
+void fentry_waiting_drop(struct list_head *requests)
+{
+	request_remove(requests, "*", NULL);
+}
+
+/* Moves all that waits in an instance to the caller's list @taken. */
 void fentry_waiting_take(struct trace_array *tr, bool is_notrace, struct list_head *taken)
 {
 	guard(mutex)(&ftrace_lock);
-	list_splice_tail_init(fentry_waiting(tr, is_notrace), taken);
+	list_splice_init(fentry_waiting(tr, is_notrace), taken);
 }
 
-/* Has what was taken wait again, in place of what waits now. */
+/* Restores what was taken, and drops what has been added since. */
 void fentry_waiting_put_back(struct trace_array *tr, bool is_notrace, struct list_head *taken)
 {
 	struct list_head *requests = fentry_waiting(tr, is_notrace);
 
 	guard(mutex)(&ftrace_lock);
-	request_remove(requests, "*", NULL);
+	fentry_waiting_drop(requests);
 	list_splice_init(taken, requests);
-}
-
-/* Drops what was taken. */
-void fentry_waiting_drop(struct list_head *taken)
-{
-	request_remove(taken, "*", NULL);
 }
 
 /* Drops all that waits in an instance. */
 void fentry_waiting_clear(struct trace_array *tr, bool is_notrace)
 {
-	LIST_HEAD(all);
-
-	fentry_waiting_take(tr, is_notrace, &all);
-	fentry_waiting_drop(&all);
+	guard(mutex)(&ftrace_lock);
+	fentry_waiting_drop(fentry_waiting(tr, is_notrace));
 }
 
 /* Puts what waits for a module into the instance's filter. After an error, it waits on. */

@@ -7,7 +7,7 @@
 
 void fentry_waiting_take(struct trace_array *tr, bool is_notrace, struct list_head *taken);
 void fentry_waiting_put_back(struct trace_array *tr, bool is_notrace, struct list_head *taken);
-void fentry_waiting_drop(struct list_head *taken);
+void fentry_waiting_drop(struct list_head *requests);
 void fentry_waiting_clear(struct trace_array *tr, bool is_notrace);
 int fentry_waiting_change(struct trace_array *tr, const char *func, const char *module,
 			  bool is_notrace);
