@@ -412,7 +412,7 @@ for my $table (@tables) {
 		try("$table: records @{[$i - 1]} and $i swapped", 'right', $swapped);
 	}
 
-	# What is behind it in the file is not its own.
+	# The bytes behind a table in the file belong to another section, or to none.
 	for my $more (-4, -2, -1, 1, 2, 4) {
 		my $module = $file;
 		set_header($module, $table, $SIZE, $size + $more);

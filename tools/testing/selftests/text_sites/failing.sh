@@ -7,16 +7,6 @@
 
 MODULE="$HERE/test_modules/functions_many.ko"
 
-on_or_off()
-{
-	case $(cat current_tracer) in
-	nop) equal "attached, tracer off" "$(attached)" 0 ;;
-	*) equal "attached, tracer on" "$(attached)" "$all" ;;
-	esac
-	echo nop > current_tracer
-	equal "attached, switched off" "$(attached)" 0
-}
-
 a_tracer_comes()
 {
 	local all
@@ -62,7 +52,7 @@ a_filter_changes()
 	all=$(attached)
 	each old_or_new append set_ftrace_filter 'ksys_*'
 	each old_or_new append set_ftrace_filter '!vfs_r*'
-	# A file that was truncated and not filled would have all functions traced.
+	# Putting an empty filter into use would trace all functions.
 	each old_or_new write set_ftrace_filter 'ksys_*'
 	text_agrees "at the end" "$all"
 }

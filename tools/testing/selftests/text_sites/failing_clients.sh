@@ -5,16 +5,6 @@
 
 . "$(dirname "$0")/failing_functions.sh"
 
-on_or_off()
-{
-	case $(< current_tracer) in
-	nop) equal "attached, tracer off" "$(attached)" 0 ;;
-	*) equal "attached, tracer on" "$(attached)" "$all" ;;
-	esac
-	echo nop > current_tracer
-	equal "attached, switched off" "$(attached)" 0
-}
-
 the_graph_tracer_comes()
 {
 	local all

@@ -43,13 +43,14 @@ not_set() { dmesg | grep -c 'a filter could not be set (-12), it stays as it was
 
 put_back()
 {
-	local now what stays=''
+	local now what warnings stays=''
 	now=$(state)
 	# shellcheck disable=SC2154 # of each() and try() in failing_functions.sh
 	what="$file, '$new', allocation $n$mode, $said, error $error"
 	if [[ $file = *set_ftrace_* || $file = *set_graph_* || $file = *stack_trace_filter ]]; then
-		[ "$(not_set)" = "$(< /tmp/failing_not_set)" ] || stays=1
-		not_set > /tmp/failing_not_set
+		warnings=$(not_set)
+		[ "$warnings" = "$(< /tmp/failing_not_set)" ] || stays=1
+		echo "$warnings" > /tmp/failing_not_set
 	fi
 	if [ -n "$stays" ]; then
 		equal "$what, which the log has" "$now" "$before"
@@ -310,7 +311,7 @@ users_of_the_graph_come_and_go()
 	end_tracing
 }
 
-# What the functions are that both want, or one of them, has to be found anew each time.
+# Each change recomputes the union of the functions that the two users want.
 filters_of_users_of_the_graph_change()
 {
 	local dir=instances/failing filter
@@ -332,7 +333,7 @@ filters_of_users_of_the_graph_change()
 	end_tracing
 }
 
-# What waits for a module waits on if the file is written anew and there is no memory.
+# If the file is written anew and there is no memory, requests go on waiting for their module.
 filters_that_wait_for_a_module_change()
 {
 	local dir=instances/failing

@@ -130,6 +130,17 @@ consistent()
 	equal "calls in text" "${calls[*]}" "${functions[*]}"
 }
 
+# The tracer has all functions of the filter, $all of them, or none. Switches it off.
+on_or_off()
+{
+	case $(< current_tracer) in
+	nop) equal "attached, tracer off" "$(attached)" 0 ;;
+	*) equal "attached, tracer on" "$(attached)" "$all" ;;
+	esac
+	echo nop > current_tracer
+	equal "attached, switched off" "$(attached)" 0
+}
+
 can_see_leaks() { [ -e $DEBUG/slab/kmalloc-64/alloc_traces ] || [ -e $DEBUG/kmemleak ]; }
 
 # allocated: what there is of ours, by who has allocated it, as "NUMBER WHERE". A snapshot swaps
