@@ -218,8 +218,8 @@ took()
 	fi
 }
 
-# end_of LINE...: when these machines will have run. One that has never run is taken to need a
-# tenth of the time that it has.
+# end_of LINE...: when these machines will have run. For one that has never run, a tenth of its
+# time limit is assumed.
 end_of()
 {
 	local line seconds sum=0 about=''
